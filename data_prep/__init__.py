@@ -1,0 +1,1 @@
+"""Reading and checking training data. Imports nothing else of this project and no framework."""

@@ -1,0 +1,167 @@
+"""The port that every engine implements, and the plain objects that cross it.
+
+An adapter is pure: it looks at a spec and a job and says what would be run. It starts nothing, imports no
+framework, and knows no other backend.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Literal, Protocol
+
+from pydantic import Field
+
+from orchestrator.findings import Finding
+from orchestrator.hardware import Machine
+from orchestrator.spec import Method, Part, RunSpec, Stage
+
+ArtifactKind = Literal["adapter", "model", "report"]
+
+
+class ModelRef(Part):
+    """A model that exists, or will when the parent run is done.
+
+    Attributes:
+        label: how tables name it: `base`, or the run id it comes from.
+        path: folder with a full model, or a hub name.
+        adapter: folder with a PEFT adapter to put on top, if any.
+        revision: hub revision of `path`.
+        trust_remote_code: whether the user allowed the model's own code.
+    """
+
+    label: str
+    path: str
+    adapter: str | None = None
+    revision: str | None = None
+    trust_remote_code: bool = False
+
+
+class Job(Part):
+    """What an adapter may know beside the spec: where, on what, and from which models.
+
+    Attributes:
+        run_dir: the run's own folder; everything the engine writes lies below it.
+        model: the model the stage starts from.
+        compare: the models an eval compares, oldest first; empty elsewhere.
+        machine: the hardware found here.
+        packages: distribution name -> version in the backend environment; None while it is not installed.
+        rows: number of training rows, when the data was read.
+    """
+
+    run_dir: Path
+    model: ModelRef
+    compare: tuple[ModelRef, ...] = ()
+    machine: Machine
+    packages: dict[str, str] | None = None
+    rows: int | None = None
+
+
+class NativeFile(Part):
+    """A file of the engine's own, path relative to the run folder."""
+
+    path: str
+    content: str
+
+
+class LaunchSpec(Part):
+    """What to start in the backend's Python, before a launcher makes an argv of it.
+
+    Attributes:
+        module: `python -m` name.
+        args: its arguments.
+        processes: ranks; more than one goes through torchrun.
+        env: variables added to the clean environment.
+    """
+
+    module: str
+    args: tuple[str, ...] = ()
+    processes: int = 1
+    env: dict[str, str] = {}
+
+
+class Expected(Part):
+    """An artifact the stage promises, path relative to the run folder."""
+
+    kind: ArtifactKind
+    path: str
+
+
+class Native(Part):
+    """Everything an engine needs to do a stage."""
+
+    files: tuple[NativeFile, ...]
+    launch: LaunchSpec
+    expected: tuple[Expected, ...]
+
+
+class Capabilities(Part):
+    """What a backend can do.
+
+    Attributes:
+        methods: stage -> the methods it supports there (empty for merge and eval, which have none).
+        sharding: ways to spread one model over ranks.
+    """
+
+    methods: dict[Stage, tuple[Method, ...]]
+    sharding: tuple[str, ...] = ("none",)
+
+
+class EnvLock(Part):
+    """The lock of a backend environment.
+
+    Attributes:
+        folder: holds `cpu.lock` and `cuda.lock` (exact pins with hashes) and `torch.txt`, the one pin whose build differs.
+    """
+
+    folder: Path
+
+
+class Backend(Protocol):
+    """An engine behind the port."""
+
+    name: str
+    summary: str
+
+    def capabilities(self) -> Capabilities: ...
+
+    def lock(self) -> EnvLock | None:
+        """The environment's lock; None when the core's own interpreter will do."""
+
+    def check(self, spec: RunSpec, job: Job) -> list[Finding]:
+        """Everything wrong or unwise about this spec for this engine, all at once."""
+
+    def materialize(self, spec: RunSpec, job: Job) -> Native:
+        """The native config, launch and promised artifacts. Pure; called only when `check` found no error."""
+
+
+class ArtifactFile(Part):
+    """One file of an artifact: path relative to the artifact, size in bytes, sha256 in hex."""
+
+    path: str
+    size: int
+    sha256: str
+
+
+class Artifact(Part):
+    """Something a stage left, with digests.
+
+    Attributes:
+        kind: adapter, model or report.
+        path: relative to the run folder.
+        format: e.g. `safetensors`, `json`.
+        digest: sha256 over the sorted file digests.
+        files: every file.
+        base: path or hub name of the model an adapter belongs to.
+        base_digest: its digest, when it is a folder here.
+        dtype: stored dtype, when known.
+    """
+
+    kind: ArtifactKind
+    path: str
+    format: str
+    digest: str
+    files: tuple[ArtifactFile, ...]
+    base: str | None = None
+    base_digest: str | None = None
+    dtype: str | None = None
+    facts: dict[str, Any] = Field({}, description="Further facts, e.g. tensor count.")

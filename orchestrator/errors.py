@@ -1,0 +1,96 @@
+"""The error tree. Every error a user can meet says what, where, why, and the command that fixes it.
+
+PostTrainError            1   anything below
+|- UsageError             2   flags or arguments that can't work together
+|- RecipeError            2   a recipe that can't be read or resolved
+|- DataError              3   data that is missing, empty, malformed or of the wrong shape
+|- ModelError             3   a model that is missing, unreadable or of the wrong kind
+|- EnvironmentMissing     4   a backend environment that is absent or can't be made
+|- PreflightError         5   findings that would waste the run
+|- RunNotFound            6   no run, or more than one, under that name
+|- RunBusy                6   another process owns the run
+|- OutputExists           6   a folder that would be overwritten
+|- StorageError           7   disk full, read-only or unwritable folder
+|- WorkerFailed           8   the engine stopped without finishing
+|- HandoffError           9   what a stage left is not what it should be
+|- RunInterrupted       130   stopped on purpose; resumable
+"""
+
+from __future__ import annotations
+
+
+class PostTrainError(Exception):
+    """Base of every error shown to a user.
+
+    Args:
+        what: one sentence, what was wrong.
+        where: `file:line`, a flag, or a path.
+        why: the reason it matters.
+        fix: the command or edit that mends it.
+    """
+
+    exit_code = 1
+
+    def __init__(self, what: str, *, where: str | None = None, why: str | None = None, fix: str | None = None) -> None:
+        super().__init__(what)
+        self.what, self.where, self.why, self.fix = what, where, why, fix
+
+    def lines(self) -> list[str]:
+        """The message as printed, one fact a line."""
+        first = f"{self.where}: {self.what}" if self.where else self.what
+        return [first, *([f"why: {self.why}"] if self.why else []), *([f"fix: {self.fix}"] if self.fix else [])]
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines())
+
+
+class UsageError(PostTrainError):
+    exit_code = 2
+
+
+class RecipeError(PostTrainError):
+    exit_code = 2
+
+
+class DataError(PostTrainError):
+    exit_code = 3
+
+
+class ModelError(PostTrainError):
+    exit_code = 3
+
+
+class EnvironmentMissing(PostTrainError):
+    exit_code = 4
+
+
+class PreflightError(PostTrainError):
+    exit_code = 5
+
+
+class RunNotFound(PostTrainError):
+    exit_code = 6
+
+
+class RunBusy(PostTrainError):
+    exit_code = 6
+
+
+class OutputExists(PostTrainError):
+    exit_code = 6
+
+
+class StorageError(PostTrainError):
+    exit_code = 7
+
+
+class WorkerFailed(PostTrainError):
+    exit_code = 8
+
+
+class HandoffError(PostTrainError):
+    exit_code = 9
+
+
+class RunInterrupted(PostTrainError):
+    exit_code = 130

@@ -1,0 +1,93 @@
+"""What every worker does around its work: events, the leash, errors as events, exit codes. Standard library only.
+
+The runner tells a worker its run through the environment; without those variables (the native command run by hand)
+there is no leash and no event file, and everything else is the same.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+
+from orchestrator.events import EventWriter
+from orchestrator.leash import EXIT_STOPPED, Leash
+
+RUN_VARIABLE = "POST_TRAIN_RUN"
+ATTEMPT_VARIABLE = "POST_TRAIN_ATTEMPT"
+RESUME_VARIABLE = "POST_TRAIN_RESUME"
+
+
+class WorkError(Exception):
+    """A failure that the worker foresaw: code, message, reason, fix. Reaches the user without a traceback."""
+
+    def __init__(self, code: str, message: str, *, why: str | None = None, fix: str | None = None) -> None:
+        super().__init__(message)
+        self.code, self.message, self.why, self.fix = code, message, why, fix
+
+
+class Stopped(Exception):  # noqa: N818  (not an error: the work stopped because somebody asked)
+    """The work stopped early on request and left a resumable state."""
+
+
+class Harness:
+    """A worker's view of its run.
+
+    Attributes:
+        rank: this process's rank, 0 alone.
+        events: where rank 0 writes events; other ranks write nothing but errors.
+        leash: tells when a stop is wanted; None when run by hand.
+        resume: whether to go on from the newest complete checkpoint.
+    """
+
+    def __init__(self) -> None:
+        attempt = os.environ.get(ATTEMPT_VARIABLE)
+        path = Path(attempt) / "events.jsonl" if attempt else None
+        self.rank = int(os.environ.get("RANK", "0"))
+        self.events = EventWriter(path if self.rank == 0 else None)
+        self.leash = Leash(Path(os.environ[RUN_VARIABLE]), Path(attempt)) if attempt else None
+        self.resume = os.environ.get(RESUME_VARIABLE) == "1"
+        self._errors = EventWriter(path)
+
+    def main(self, work: Callable[[Harness, Path], None]) -> int:
+        """Run `work(harness, native_file)` and turn its end into an exit code: 0, 75 (stopped) or 1."""
+        if self.leash:
+            self.leash.start()
+        try:
+            work(self, Path(sys.argv[1]).absolute())
+        except Stopped:
+            self.events.emit("state", state="stopped")
+            return EXIT_STOPPED
+        except WorkError as error:
+            print(f"{error.code}: {error.message}", file=sys.stderr, flush=True)
+            self._errors.emit("error", code=error.code, message=error.message, why=error.why, fix=error.fix)
+            return 1
+        except Exception as error:  # noqa: BLE001  (the last stop before the exit code: full text goes to the log)
+            traceback.print_exc()
+            self._errors.emit("error", code=_code(error), message=_text(error), fix=_fix(error))
+            return 1
+        self.events.emit("state", state="done")
+        return 0
+
+
+def _text(error: BaseException) -> str:
+    first = (str(error).strip() or "no message").splitlines()
+    return f"{type(error).__name__}: {' '.join(line.strip() for line in first[:6])}"
+
+
+def _code(error: BaseException) -> str:
+    if isinstance(error, OSError) and error.errno == 28 or "No space left on device" in str(error):
+        return "disk.full"
+    if "out of memory" in str(error).lower() or isinstance(error, MemoryError):
+        return "memory.out"
+    return f"engine.{type(error).__name__}"
+
+
+def _fix(error: BaseException) -> str | None:
+    fixes = {
+        "disk.full": "free some space, then resume the run",
+        "memory.out": "halve training.batch_size, double training.gradient_accumulation, or shorten training.max_length",
+    }
+    return fixes.get(_code(error))

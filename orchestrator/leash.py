@@ -1,0 +1,71 @@
+"""Ties a worker to the process that owns its run. Standard library only: workers import it.
+
+The owner holds an exclusive lock on `lock` in the run folder for as long as it lives, and asks for a stop by creating
+`stop` in the attempt folder. A worker on the leash looks at both: an owner that was killed, even by SIGKILL, never
+leaves a trainer behind that goes on writing into the run.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import signal
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+EXIT_STOPPED = 75
+"""Exit code of a worker that stopped because it was asked to (EX_TEMPFAIL: try again)."""
+
+_PERIOD = 0.5
+
+
+class Leash:
+    """Watches for a stop request, a signal, or the owner's death.
+
+    Args:
+        run_dir: the run's folder.
+        attempt_dir: the attempt's folder.
+        on_stop: called once, from the watching thread, when a stop is wanted; by default the process exits at once.
+    """
+
+    def __init__(self, run_dir: Path, attempt_dir: Path, on_stop: Callable[[], None] | None = None) -> None:
+        self._lock, self._stop = run_dir / "lock", attempt_dir / "stop"
+        self._on_stop = on_stop or (lambda: os._exit(EXIT_STOPPED))
+        self._wanted = threading.Event()
+
+    def start(self) -> None:
+        """Begin to watch; SIGTERM and SIGINT count as a stop request."""
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda *_: self._wanted.set())
+        threading.Thread(target=self._watch, name="leash", daemon=True).start()
+
+    @property
+    def wanted(self) -> bool:
+        """Whether a stop is wanted."""
+        return self._wanted.is_set() or self._stop.exists() or not _held(self._lock)
+
+    def defer(self, on_stop: Callable[[], None]) -> None:
+        """From now on call this instead: training saves a checkpoint first."""
+        self._on_stop = on_stop
+
+    def _watch(self) -> None:
+        while not self._wanted.wait(_PERIOD):
+            if self.wanted:
+                self._wanted.set()
+        self._on_stop()
+
+
+def _held(path: Path) -> bool:
+    """Whether somebody holds the owner's lock."""
+    try:
+        handle = os.open(path, os.O_RDONLY)
+    except FileNotFoundError:
+        return False
+    try:
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(handle)
+    return False

@@ -1,0 +1,95 @@
+"""The only place that starts processes."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a short command ended; code 127 when it does not exist, 124 when it ran past its limit."""
+
+    code: int
+    out: str
+    err: str
+
+
+def run(argv: Sequence[str], *, timeout: float, cwd: Path | None = None, env: Mapping[str, str] | None = None) -> Outcome:
+    """Run a short command to its end, capturing what it prints. Never raises for the command's own failure."""
+    try:
+        done = subprocess.run(argv, capture_output=True, text=True, errors="replace", timeout=timeout, cwd=cwd, env=env, check=False)
+    except (FileNotFoundError, PermissionError) as error:
+        return Outcome(127, "", str(error))
+    except subprocess.TimeoutExpired:
+        return Outcome(124, "", f"no end after {timeout:.0f} s")
+    return Outcome(done.returncode, done.stdout, done.stderr)
+
+
+class Child:
+    """A long-running process in a session of its own, its output in files."""
+
+    def __init__(self, argv: Sequence[str], *, cwd: Path, env: Mapping[str, str], stdout: Path, stderr: Path) -> None:
+        with stdout.open("ab") as out, stderr.open("ab") as err:
+            self._popen = subprocess.Popen(
+                argv, cwd=cwd, env=dict(env), stdin=subprocess.DEVNULL, stdout=out, stderr=err, start_new_session=True
+            )
+        self.pid = self._popen.pid
+
+    def poll(self) -> int | None:
+        """Exit code, negative for a signal; None while it runs."""
+        return self._popen.poll()
+
+    def wait(self, seconds: float) -> int | None:
+        """Wait at most so long for the end."""
+        try:
+            return self._popen.wait(timeout=seconds)
+        except subprocess.TimeoutExpired:
+            return None
+
+    def kill(self) -> None:
+        """End the whole tree now; launchers put ranks in sessions of their own, so the group is not enough."""
+        tree = self._tree()
+        for member in tree:
+            _kill(member)
+        psutil.wait_procs(tree, timeout=5)
+        self._popen.poll()
+
+    def _tree(self) -> list[psutil.Process]:
+        try:
+            root = psutil.Process(self.pid)
+            return [*root.children(recursive=True), root]
+        except psutil.NoSuchProcess:
+            return []
+
+
+def _kill(member: psutil.Process) -> None:
+    try:
+        member.kill()
+    except psutil.NoSuchProcess:
+        return
+
+
+def clean_environment(extra: Mapping[str, str]) -> dict[str, str]:
+    """The environment of a worker: ours without anything that would bend Python's module search."""
+    dropped = {"PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP", "VIRTUAL_ENV", "__PYVENV_LAUNCHER__"}
+    return {**{k: v for k, v in os.environ.items() if k not in dropped}, **extra}
+
+
+def alive(pid: int) -> bool:
+    """Whether a process of that number exists and is no zombie."""
+    try:
+        return bool(psutil.Process(pid).status() != psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
+        return False
+
+
+def pause(seconds: float) -> None:
+    """Sleep; here so that waiting lives with the processes waited for."""
+    time.sleep(seconds)
