@@ -110,7 +110,7 @@ class EnvLock(Part):
     """The lock of a backend environment.
 
     Attributes:
-        folder: holds `cpu.lock` and `cuda.lock` (exact pins with hashes) and `torch.txt`, the one pin whose build differs.
+        folder: holds `cpu.lock` and `cuda.lock` (exact pins with hashes) and `torch.txt`, the pin whose build differs.
     """
 
     folder: Path

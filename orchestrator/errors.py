@@ -18,6 +18,8 @@ PostTrainError            1   anything below
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 
 class PostTrainError(Exception):
     """Base of every error shown to a user.
@@ -27,18 +29,28 @@ class PostTrainError(Exception):
         where: `file:line`, a flag, or a path.
         why: the reason it matters.
         fix: the command or edit that mends it.
+        details: several faults found together, one a line.
     """
 
     exit_code = 1
 
-    def __init__(self, what: str, *, where: str | None = None, why: str | None = None, fix: str | None = None) -> None:
+    def __init__(
+        self,
+        what: str,
+        *,
+        where: str | None = None,
+        why: str | None = None,
+        fix: str | None = None,
+        details: Sequence[str] = (),
+    ) -> None:
         super().__init__(what)
-        self.what, self.where, self.why, self.fix = what, where, why, fix
+        self.what, self.where, self.why, self.fix, self.details = what, where, why, fix, tuple(details)
 
     def lines(self) -> list[str]:
         """The message as printed, one fact a line."""
         first = f"{self.where}: {self.what}" if self.where else self.what
-        return [first, *([f"why: {self.why}"] if self.why else []), *([f"fix: {self.fix}"] if self.fix else [])]
+        tail = [f"{name}: {text}" for name, text in (("why", self.why), ("fix", self.fix)) if text]
+        return [first, *(f"  {detail}" for detail in self.details), *tail]
 
     def __str__(self) -> str:
         return "\n".join(self.lines())

@@ -44,7 +44,12 @@ def detect() -> Machine:
 
 def summary(machine: Machine) -> dict[str, object]:
     """The part of the machine that provenance keeps; no host name."""
-    return {"cores": machine.cores, "memory": machine.memory, "gpus": [g.name for g in machine.gpus], "arch": platform.machine()}
+    return {
+        "cores": machine.cores,
+        "memory": machine.memory,
+        "gpus": [g.name for g in machine.gpus],
+        "arch": platform.machine(),
+    }
 
 
 def _memory() -> int:

@@ -61,7 +61,7 @@ class Harness:
             self.events.emit("state", state="stopped")
             return EXIT_STOPPED
         except WorkError as error:
-            print(f"{error.code}: {error.message}", file=sys.stderr, flush=True)
+            sys.stderr.write(f"{error.code}: {error.message}\n")
             self._errors.emit("error", code=error.code, message=error.message, why=error.why, fix=error.fix)
             return 1
         except Exception as error:  # noqa: BLE001  (the last stop before the exit code: full text goes to the log)
@@ -78,7 +78,7 @@ def _text(error: BaseException) -> str:
 
 
 def _code(error: BaseException) -> str:
-    if isinstance(error, OSError) and error.errno == 28 or "No space left on device" in str(error):
+    if (isinstance(error, OSError) and error.errno == 28) or "No space left on device" in str(error):
         return "disk.full"
     if "out of memory" in str(error).lower() or isinstance(error, MemoryError):
         return "memory.out"
@@ -88,6 +88,6 @@ def _code(error: BaseException) -> str:
 def _fix(error: BaseException) -> str | None:
     fixes = {
         "disk.full": "free some space, then resume the run",
-        "memory.out": "halve training.batch_size, double training.gradient_accumulation, or shorten training.max_length",
+        "memory.out": "halve training.batch_size and double training.gradient_accumulation, or shorten max_length",
     }
     return fixes.get(_code(error))

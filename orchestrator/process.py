@@ -21,10 +21,14 @@ class Outcome:
     err: str
 
 
-def run(argv: Sequence[str], *, timeout: float, cwd: Path | None = None, env: Mapping[str, str] | None = None) -> Outcome:
+def run(
+    argv: Sequence[str], *, timeout: float, cwd: Path | None = None, env: Mapping[str, str] | None = None
+) -> Outcome:
     """Run a short command to its end, capturing what it prints. Never raises for the command's own failure."""
     try:
-        done = subprocess.run(argv, capture_output=True, text=True, errors="replace", timeout=timeout, cwd=cwd, env=env, check=False)
+        done = subprocess.run(
+            argv, capture_output=True, text=True, errors="replace", timeout=timeout, cwd=cwd, env=env, check=False
+        )
     except (FileNotFoundError, PermissionError) as error:
         return Outcome(127, "", str(error))
     except subprocess.TimeoutExpired:

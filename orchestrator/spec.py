@@ -30,17 +30,23 @@ class Part(BaseModel):
 class ModelSpec(Part):
     """The model a stage starts from. Absent when `from` names a run: then the run's own model is used."""
 
-    path: str | None = Field(None, description="Folder with safetensors, or a hub name. `./` is relative to the recipe.")
+    path: str | None = Field(
+        None, description="Folder with safetensors, or a hub name. `./` is relative to the recipe."
+    )
     revision: str | None = Field(None, description="Hub commit or tag; pin it for runs that must be repeatable.")
     dtype: Dtype = Field("auto", description="Dtype of the loaded weights; auto keeps the stored one.")
     attention: Attention = Field("auto", description="Attention kernel; auto takes the best that the hardware has.")
-    trust_remote_code: bool = Field(False, description="Run Python code that ships with the model. Off unless you say so.")
+    trust_remote_code: bool = Field(
+        False, description="Run Python code that ships with the model. Off unless you say so."
+    )
 
 
 class DataSpec(Part):
     """JSONL files. The form of the rows follows from the stage."""
 
-    train: str | None = Field(None, description="Training rows. `./` is relative to the recipe, else to the folder you are in.")
+    train: str | None = Field(
+        None, description="Training rows. `./` is relative to the recipe, else to the folder you are in."
+    )
     eval: str | None = Field(None, description="Held-out rows: validation loss in training, items in eval.")
     max_rows: int | None = Field(None, gt=0, description="Use only the first N training rows.")
 
@@ -74,8 +80,12 @@ class TrainingSpec(Part):
     adam_beta2: float = Field(0.999, ge=0, lt=1, description="Adam's second-moment decay.")
     max_grad_norm: float = Field(1.0, gt=0, description="Gradient clipping norm.")
     optimizer: str = Field("adamw_torch", description="Optimizer by its transformers name.")
-    precision: Precision = Field("auto", description="Compute precision; auto is bf16 where the hardware has it, else fp32.")
-    gradient_checkpointing: bool | Literal["auto"] = Field("auto", description="Recompute activations; auto: on with a GPU.")
+    precision: Precision = Field(
+        "auto", description="Compute precision; auto is bf16 where the hardware has it, else fp32."
+    )
+    gradient_checkpointing: bool | Literal["auto"] = Field(
+        "auto", description="Recompute activations; auto: on with a GPU."
+    )
     packing: bool = Field(False, description="Pack several rows into one sequence (sft).")
     loss_on: Literal["assistant", "all"] = Field("assistant", description="Which tokens get loss (sft).")
     seed: int = Field(42, ge=0, description="Seed of everything that is random.")
@@ -88,12 +98,14 @@ class TrainingSpec(Part):
 class RlSpec(Part):
     """What dpo and grpo add."""
 
-    beta: float = Field(ge=0, description="Strength of the KL penalty against the reference, which is the starting model.")
+    beta: float = Field(
+        ge=0, description="Strength of the KL penalty against the reference, which is the starting model."
+    )
     reward: list[str] = Field([], description="Reward functions as file.py:function or module:function (grpo).")
     num_generations: int = Field(8, gt=1, description="Completions per prompt, the group (grpo).")
     max_completion_length: int = Field(256, gt=0, description="Tokens generated per completion (grpo).")
     temperature: float = Field(1.0, gt=0, description="Sampling temperature (grpo).")
-    loss_type: str = Field("dapo", description="Loss variant by TRL's name; dpo takes sigmoid, grpo takes dapo.")
+    loss_type: str = Field(description="Loss variant by its TRL name, e.g. sigmoid (dpo), dapo (grpo).")
     generation: Literal["auto", "transformers", "vllm"] = Field("auto", description="Generation engine (grpo).")
 
 
@@ -132,7 +144,9 @@ class TrackingSpec(Part):
 class RunSpec(Part):
     """One stage, complete."""
 
-    name: str = Field(description="Name of the run; its id adds the stage and a suffix.", pattern=r"^[A-Za-z0-9][\w.-]*$")
+    name: str = Field(
+        description="Name of the run; its id adds the stage and a suffix.", pattern=r"^[A-Za-z0-9][\w.-]*$"
+    )
     stage: Stage = Field(description="What is done.")
     backend: str = Field(description="Engine that does it.")
     method: Method = Field("lora", description="Which weights are trained.")
@@ -146,7 +160,9 @@ class RunSpec(Part):
     eval: EvalSpec = EvalSpec()
     hardware: HardwareSpec = HardwareSpec()
     tracking: TrackingSpec = TrackingSpec()
-    native: dict[str, Any] = Field({}, description="The engine's own keys, passed through after a check against its schema.")
+    native: dict[str, Any] = Field(
+        {}, description="The engine's own keys, passed through after a check against its schema."
+    )
     accept: list[str] = Field([], description="Codes of advice findings that this recipe accepts on purpose.")
 
     model_config = ConfigDict(frozen=True, extra="forbid", protected_namespaces=(), populate_by_name=True)

@@ -1,0 +1,1 @@
+"""A stand-in engine: a real process that trains nothing. For tests of everything around an engine."""

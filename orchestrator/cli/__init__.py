@@ -1,0 +1,104 @@
+"""The command line. Each command is a module that is imported only when it is called, so that --help stays fast."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import sys
+from typing import cast
+
+import click
+
+from orchestrator import __version__
+
+COMMANDS = {
+    "sft": "Supervised fine-tuning: LoRA, QLoRA or full.",
+    "rl": "Preference optimisation (DPO) or reinforcement learning (GRPO).",
+    "merge": "Merge a run's adapter into its base model.",
+    "eval": "Compare the models of a chain on held-out items.",
+    "run": "Run a recipe: one stage or a whole pipeline; or resume a run.",
+    "plan": "Show what a recipe would run; start nothing.",
+    "runs": "List, show, compare and remove runs.",
+    "recipes": "List, show and check recipes; print their JSON Schema.",
+    "backends": "List, install and examine engines and their environments.",
+    "doctor": "Examine this machine and this installation.",
+}
+
+
+class _Lazy(click.Group):
+    """Knows every command's name and help, and imports the one that is called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        return cast(click.Command, importlib.import_module(f"orchestrator.cli.{cmd_name}").command)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            from orchestrator.nearest import nearest
+
+            raise click.UsageError(f"no command is called {args[0]!r}{nearest(args[0], COMMANDS)}")
+        return super().resolve_command(ctx, args)
+
+
+@click.group(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="post-train")
+@click.option("--debug", is_flag=True, envvar="POST_TRAIN_DEBUG", help="Show tracebacks.")
+def cli(debug: bool) -> None:
+    """One front door to SFT, preference optimisation, RL, merge and evaluation."""
+    if debug:
+        os.environ["POST_TRAIN_DEBUG"] = "1"
+
+
+def main() -> None:
+    """Run the command line; turn every error into a message and an exit code."""
+    try:
+        cli(standalone_mode=False)
+    except click.exceptions.Exit as done:
+        sys.exit(done.exit_code)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("stopped", err=True)
+        sys.exit(130)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(141)
+    except Exception as error:  # noqa: BLE001  (the last stop: nothing prints a traceback unless asked to)
+        sys.exit(_explain(error))
+
+
+def _explain(error: Exception) -> int:
+    from orchestrator.errors import PostTrainError, StorageError
+
+    if os.environ.get("POST_TRAIN_DEBUG"):
+        import traceback
+
+        traceback.print_exc()
+    if isinstance(error, OSError):
+        error = StorageError(f"{error.strerror or error}", where=error.filename)
+    known = isinstance(error, PostTrainError)
+    lines = error.lines() if isinstance(error, PostTrainError) else _bug(error)
+    if "--json" in sys.argv:
+        kind, code = type(error).__name__, error.exit_code if isinstance(error, PostTrainError) else 70
+        click.echo(json.dumps({"error": {"kind": kind, "exit_code": code, "message": "\n".join(lines)}}))
+    click.echo(("error: " if known else "internal error: ") + "\n".join(lines), err=True)
+    return error.exit_code if isinstance(error, PostTrainError) else 70
+
+
+def _bug(error: Exception) -> list[str]:
+    return [
+        f"{type(error).__name__}: {error}",
+        "fix: this is a fault of post-train; run again with `post-train --debug` and report it",
+    ]

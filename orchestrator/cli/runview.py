@@ -1,0 +1,94 @@
+"""How runs look: for a person, and as JSON."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from orchestrator.artifacts import total_size
+from orchestrator.index import Row
+from orchestrator.preflight.room import size
+from orchestrator.store import Run
+
+_HEADLINE = ("loss", "train_loss", "reward")
+
+
+def as_dict(run: Run) -> dict[str, Any]:
+    """A run's manifest, with its folder and the absolute paths of its artifacts."""
+    dump = run.manifest.model_dump(mode="json", by_alias=True)
+    outputs = {a.kind: str(run.path / a.path) for a in run.manifest.artifacts}
+    return {**dump, "folder": str(run.path), "outputs": outputs}
+
+
+def made(run: Run) -> str:
+    """What a finished run left, in a few lines."""
+    m = run.manifest
+    seconds = sum((a.ended or a.started) - a.started for a in m.attempts)
+    lines = [f"{m.spec.stage} {m.id}: {m.state} in {seconds:.0f} s  {_headline(m.metrics)}".rstrip()]
+    lines += [f"  {a.kind:<9}{run.path / a.path}  ({size(total_size(a.files))})" for a in m.artifacts]
+    return "\n".join([*lines, *comparison(run)])
+
+
+def comparison(run: Run) -> list[str]:
+    """The table of an eval, as the report has it."""
+    artifact = run.manifest.artifact("report")
+    summary = run.path / artifact.path / "summary.md" if artifact else None
+    return ["", *summary.read_text(encoding="utf-8").splitlines()] if summary and summary.exists() else []
+
+
+def table(rows: list[Row]) -> list[str]:
+    """A list of runs, one line each; plain text, because ten thousand of them must be quick."""
+    width = max((len(row.id) for row in rows), default=2)
+    head = f"{'RUN':<{width}}  {'STATE':<11}  {'STAGE':<5}  {'METHOD':<6}  {'BACKEND':<8}  {'CREATED':<16}  RESULT"
+    return [head, *(_line(row, width) for row in rows)]
+
+
+def _line(row: Row, width: int) -> str:
+    when = datetime.fromtimestamp(row.created).strftime("%Y-%m-%d %H:%M")
+    fixed = f"{row.id:<{width}}  {row.state:<11}  {row.stage:<5}  {row.method:<6}  {row.backend:<8}  {when:<16}"
+    return f"{fixed}  {_headline(row.metrics)}".rstrip()
+
+
+def _headline(metrics: dict[str, Any]) -> str:
+    scores = {k: v for k, v in metrics.items() if k.endswith(".score")}
+    picked = scores or {k: metrics[k] for k in _HEADLINE if k in metrics}
+    return "  ".join(f"{k.removesuffix('.score')} {v:.4g}" for k, v in picked.items() if isinstance(v, int | float))
+
+
+def details(run: Run) -> list[str]:
+    """Everything about one run that fits a screen."""
+    m = run.manifest
+    lines = [
+        f"{m.id}  {m.state}",
+        f"  stage        {m.spec.stage} {m.spec.method if m.spec.trains else ''}".rstrip(),
+        f"  backend      {m.spec.backend}  ({m.provenance.get('environment', {}).get('key', '')})",
+        f"  folder       {run.path}",
+        f"  from         {', '.join(p.run for p in m.parents) or m.start.path}",
+        f"  fingerprint  {m.fingerprint}",
+        f"  revision     {m.provenance.get('git') or m.provenance.get('post_train')}",
+    ]
+    for attempt in m.attempts:
+        how = "resumed" if attempt.resumed else "started"
+        lines.append(f"  attempt {attempt.number}    {how}, {attempt.state}, exit code {attempt.exit_code}")
+    lines += [f"  {a.kind:<12} {run.path / a.path}  {a.digest[:16]}" for a in m.artifacts]
+    lines += [f"  {k:<12} {v:.6g}" if isinstance(v, float) else f"  {k:<12} {v}" for k, v in sorted(m.metrics.items())]
+    lines += [f"  warning      {text}" for text in m.warnings]
+    if m.failure:
+        lines += [
+            f"  failure      [{m.failure.code}] {m.failure.message}",
+            *([f"  fix          {m.failure.fix}"] if m.failure.fix else []),
+        ]
+    return lines + comparison(run)
+
+
+def events(folder: Path) -> list[dict[str, Any]]:
+    """All step events of a run's attempts, in order, later attempts replacing the steps they repeat."""
+    steps: dict[int, dict[str, Any]] = {}
+    for path in sorted(folder.glob("attempts/*/events.jsonl")):
+        for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
+            event = json.loads(line) if line.startswith("{") and line.endswith("}") else {}
+            if event.get("type") == "step" and isinstance(event.get("step"), int):
+                steps[event["step"]] = event
+    return [steps[step] for step in sorted(steps)]

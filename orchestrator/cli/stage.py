@@ -1,0 +1,113 @@
+"""What sft, rl, merge, eval, run and plan share: make plans, show or execute them, print what came out."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+
+from orchestrator import library, plan, progress
+from orchestrator.cli import planview, runview
+from orchestrator.errors import UsageError
+from orchestrator.plan import RunPlan
+from orchestrator.planner import Planner
+from orchestrator.recipe import Recipe, Settings, Value
+from orchestrator.runner import Runner
+from orchestrator.store import Run, Store
+
+
+@dataclass(frozen=True)
+class Request:
+    """What to do with a recipe."""
+
+    runs: Path
+    env: str | None = None
+    output: Path | None = None
+    reuse: bool = False
+    dry_run: bool = False
+    as_json: bool = False
+
+
+def request(given: dict[str, Any]) -> Request:
+    """The request behind a command's flags."""
+    known = {k: given[k] for k in ("env", "output", "reuse", "dry_run", "as_json") if k in given}
+    return Request(given["runs"].expanduser().absolute(), **known)
+
+
+def stage_recipe(stage: str, given: dict[str, Any]) -> Recipe:
+    """The recipe behind a stage command: the named file, or an empty one.
+
+    Raises:
+        UsageError: the named recipe has no such stage, or several.
+    """
+    if not given.get("recipe_path"):
+        return Recipe(_name(given), "", None, ({"stage": Value(stage, "command")},))
+    recipe = library.find(given["recipe_path"])
+    matching = [settings for settings in recipe.stages if settings["stage"].value == stage]
+    if len(matching) != 1:
+        what = f"{len(matching)} stages {stage}" if matching else f"no stage {stage}"
+        raise UsageError(f"the recipe has {what}", where=str(recipe.path), fix=f"post-train run {given['recipe_path']}")
+    return Recipe(recipe.name, recipe.description, recipe.path, (matching[0],), recipe.defaults)
+
+
+def _name(given: dict[str, Any]) -> str:
+    """A run is named after its recipe; without one, after the run or model it starts from."""
+    source = (given.get("parents") or [None])[0] or given.get("model") or "run"
+    words = Path(source).name.split("-sft-")[0]
+    kept = "".join(c if c.isalnum() or c in "._-" else "-" for c in words).strip("-._")
+    return kept or "run"
+
+
+def execute(recipe: Recipe, settings: Settings, wanted: Request) -> None:
+    """Plan a recipe, then show it or run it."""
+    shown = progress.make(wanted.as_json)
+    planner = Planner(Store(wanted.runs), wanted.env, wanted.output, wanted.reuse, shown.say)
+    plans = planner.recipe(recipe, settings)
+    if wanted.output and len([p for p in plans if not p.reuses]) > 1:
+        raise UsageError(
+            "--output names one folder, but this needs several runs", fix="use --runs, or run the stages one by one"
+        )
+    if wanted.dry_run:
+        return planview.show(plans, wanted.as_json)
+    plan.refuse(plans)
+    runner = Runner(planner.store, shown, shown.say)
+    finished = [_one(runner, planner.store, each) for each in plans]
+    return report(finished, wanted.as_json)
+
+
+def _one(runner: Runner, store: Store, each: RunPlan) -> Run:
+    if each.reuses:
+        runner.say(f"{each.spec.stage} {each.reuses}: reused, its inputs are unchanged")
+        return store.find(str(each.run_dir))
+    for finding in each.findings:
+        if finding.level == "advice" and not finding.accepted:
+            runner.say(f"advice [{finding.code}] {finding.message}")
+    return runner.start(each)
+
+
+def resume(reference: str, given: dict[str, Any]) -> None:
+    """Go on with a stopped run.
+
+    Raises:
+        UsageError: other settings were given: a resumed run is the run it was.
+    """
+    others = [k for k, v in given.items() if v and k not in ("runs", "as_json", "resume")]
+    if others:
+        raise UsageError(
+            f"--resume takes no other setting, but {', '.join(sorted(others))} was given", fix="start a new run instead"
+        )
+    shown = progress.make(given["as_json"])
+    store = Store(given["runs"].expanduser().absolute())
+    report([Runner(store, shown, shown.say).resume(store.find(reference))], given["as_json"])
+
+
+def report(finished: list[Run], as_json: bool) -> None:
+    """Print what finished runs made."""
+    if as_json:
+        click.echo(json.dumps([runview.as_dict(run) for run in finished], indent=2))
+        return
+    for run in finished:
+        click.echo(runview.made(run))

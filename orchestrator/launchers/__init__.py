@@ -1,0 +1,13 @@
+"""LaunchSpec -> argv. One file a way of starting ranks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from orchestrator.backend import LaunchSpec
+from orchestrator.launchers import local, torchrun
+
+
+def argv(python: Path, launch: LaunchSpec) -> tuple[str, ...]:
+    """The command of a stage: one process directly, several through torchrun."""
+    return torchrun.argv(python, launch) if launch.processes > 1 else local.argv(python, launch)

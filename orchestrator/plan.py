@@ -1,0 +1,92 @@
+"""RunPlan: exactly what would be run. `plan` prints it; executing takes the same object."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from orchestrator import findings, launchers
+from orchestrator.backend import ModelRef, Native
+from orchestrator.envs import EnvRef
+from orchestrator.errors import DataError, EnvironmentMissing, ModelError, PostTrainError, PreflightError
+from orchestrator.findings import Finding
+from orchestrator.hardware import Machine
+from orchestrator.manifest import Parent
+from orchestrator.sizing import Estimate
+from orchestrator.spec import Part, RunSpec
+
+_KINDS: dict[str, type[PostTrainError]] = {"data": DataError, "model": ModelError, "env": EnvironmentMissing}
+
+
+class RunPlan(Part):
+    """One stage, ready to start.
+
+    Attributes:
+        model: what the stage starts from; `compare`: what an eval compares, oldest first.
+        native: the engine's files, launch and promised artifacts; None when errors prevent it.
+        reuses: id of a finished run with the same fingerprint that stands in for this one.
+    """
+
+    run_id: str
+    run_dir: Path
+    spec: RunSpec
+    origins: dict[str, str]
+    pipeline: str | None
+    parents: tuple[Parent, ...]
+    model: ModelRef
+    compare: tuple[ModelRef, ...]
+    env: EnvRef
+    machine: Machine
+    native: Native | None
+    estimate: Estimate | None
+    findings: tuple[Finding, ...]
+    identity: dict[str, Any]
+    fingerprint: str
+    reuses: str | None = None
+
+    @property
+    def argv(self) -> tuple[str, ...]:
+        """The command that starts the worker."""
+        return launchers.argv(self.env.python, self.native.launch) if self.native else ()
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """Variables added to the worker's environment."""
+        fixed = {
+            "PYTHONPATH": str(self.run_dir / "native" / "pythonpath"),
+            "PYTHONSAFEPATH": "1",
+            "PYTHONUNBUFFERED": "1",
+        }
+        return {**fixed, **(self.native.launch.env if self.native else {})}
+
+    @property
+    def command(self) -> str:
+        """The same command for a shell, to run by hand."""
+        import shlex
+
+        variables = [f"{key}={shlex.quote(value)}" for key, value in self.environment.items()]
+        return " ".join([*variables, *(shlex.quote(word) for word in self.argv)])
+
+
+def refuse(plans: list[RunPlan]) -> None:
+    """Stop before anything starts when a plan has errors, naming all of them.
+
+    Raises:
+        PreflightError, DataError, ModelError, EnvironmentMissing: by the kind of what was found.
+    """
+    wrong = [(plan, finding) for plan in plans for finding in findings.errors(plan.findings)]
+    if not wrong:
+        return
+    kinds = {_KINDS.get(finding.code.split(".")[0], PreflightError) for _, finding in wrong}
+    kind = kinds.pop() if len(kinds) == 1 else PreflightError
+    if len(wrong) == 1:
+        only = wrong[0][1]
+        raise kind(only.message, where=only.where, fix=only.fix)
+    several = len(plans) > 1
+    raise kind(f"{len(wrong)} problems; nothing was started", details=[_line(p, f, several) for p, f in wrong])
+
+
+def _line(plan: RunPlan, finding: Finding, several: bool) -> str:
+    stage = f"[{plan.spec.stage}] " if several else ""
+    place = f"{finding.where}: " if finding.where else ""
+    return f"{stage}{place}{finding.message}" + (f" (fix: {finding.fix})" if finding.fix else "")

@@ -1,0 +1,262 @@
+"""Recipe -> RunPlans: resolve each stage, find what it starts from, ask the backend, collect every finding."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from orchestrator import chain, envs, fingerprint, hardware, registry, sizing
+from orchestrator.backend import Backend, Job, ModelRef
+from orchestrator.cache import cache_root
+from orchestrator.chain import Link
+from orchestrator.digest import file_digest, model_digest
+from orchestrator.errors import UsageError
+from orchestrator.findings import Finding, accept, errors
+from orchestrator.hardware import Machine
+from orchestrator.nearest import nearest
+from orchestrator.plan import RunPlan
+from orchestrator.preflight import combinations, data, environment, hyperparameters, room
+from orchestrator.preflight.data import DataLook
+from orchestrator.recipe import Recipe, Settings, Value
+from orchestrator.resolve import Resolved, resolve
+from orchestrator.spec import RunSpec
+from orchestrator.store import Store
+from orchestrator.vocabulary import meaningful, settings
+
+_NOTHING = ModelRef(label="base", path="")
+
+
+@dataclass
+class Planner:
+    """Plans stages one after the other; later ones may start from earlier ones that have not run yet.
+
+    Attributes:
+        env: `--env`, passed to every backend environment.
+        output: `--output`, the folder of the only stage.
+        reuse: take finished stages with the same fingerprint instead of running them again.
+        say: told about anything that takes longer than a moment.
+    """
+
+    store: Store
+    env: str | None = None
+    output: Path | None = None
+    reuse: bool = False
+    say: Callable[[str], None] = lambda _: None
+    machine: Machine = field(default_factory=hardware.detect)
+    plans: list[RunPlan] = field(default_factory=list)
+    _links: dict[str, Link] = field(default_factory=dict)
+
+    def recipe(self, recipe: Recipe, flags: Settings) -> list[RunPlan]:
+        """Plan every stage of a recipe, with the conversions that the chain needs in between."""
+        _addressed(recipe, flags)
+        pipeline = self.store.new_id(recipe.name or "pipeline", "chain") if recipe.is_pipeline else None
+        named: dict[str, str] = {}
+        for index in range(len(recipe.stages)):
+            resolved = resolve(self._follow(recipe, index), index, flags_of(recipe, index, flags))
+            parents = [self._link(named.get(reference, reference)) for reference in resolved.spec.parents]
+            plan = self._stage(resolved, parents, pipeline)
+            named |= {plan.spec.name: plan.run_id, plan.spec.stage: plan.run_id, "previous": plan.run_id}
+            if plan.spec.stage != "eval":
+                named["previous model"] = plan.run_id
+        return self.plans
+
+    def _follow(self, recipe: Recipe, index: int) -> Recipe:
+        """In a pipeline a stage that names nothing to start from starts from the model of the stage before."""
+        given = recipe.stages[index]
+        if index == 0 or "from" in given or "model.path" in given:
+            return recipe
+        followed = given | {"from": Value(["previous model"], "the stage before")}
+        return replace(recipe, stages=(*recipe.stages[:index], followed, *recipe.stages[index + 1 :]))
+
+    def _link(self, reference: str) -> Link:
+        if reference not in self._links:
+            run = self.store.find(reference)
+            self._links[reference] = self._links[run.id] = chain.link(run)
+        return self._links[reference]
+
+    def _stage(self, resolved: Resolved, parents: list[Link], pipeline: str | None) -> RunPlan:
+        spec = resolved.spec
+        if spec.trains and len(parents) > 1:
+            raise UsageError(f"{spec.stage} starts from one run, not from {len(parents)}", fix="name one with --from")
+        if spec.trains and parents and parents[0].kind == "adapter":
+            parents = [self._converted(parents[0], pipeline)]
+        if spec.stage == "merge" and parents and parents[0].kind == "model":
+            raise UsageError(
+                f"{parents[0].run} is a full model already; there is nothing to merge",
+                fix=f"post-train runs path {parents[0].run}",
+            )
+        return self._keep(self._plan(resolved, parents, pipeline))
+
+    def _converted(self, parent: Link, pipeline: str | None) -> Link:
+        """The merge of an adapter run: training starts from a full model, so KL is measured against that policy."""
+        name = parent.run.split(f"-{parent.stage}-")[0]
+        conversion: Settings = {
+            "name": Value(name, "conversion"),
+            "stage": Value("merge", "conversion"),
+            "from": Value([parent.run], "conversion"),
+        }
+        resolved = resolve(Recipe(None, "", None, (conversion,)), 0, {})
+        plan = self._plan(resolved, [parent], pipeline)
+        return self._link(self._keep(self._reused(plan) or plan).run_id)
+
+    def _keep(self, plan: RunPlan) -> RunPlan:
+        kept = (self._reused(plan) if self.reuse and not plan.reuses else None) or plan
+        self.plans.append(kept)
+        self._links.setdefault(kept.run_id, _planned(kept))
+        return kept
+
+    def _reused(self, plan: RunPlan) -> RunPlan | None:
+        """The same plan standing for a finished run with the same fingerprint and parents."""
+        parents = [p.run for p in plan.parents]
+        for row in self.store.rows():
+            if row.state == "SUCCEEDED" and row.fingerprint == plan.fingerprint and row.parents == parents:
+                self._link(row.id)
+                return plan.model_copy(
+                    update={"run_id": row.id, "run_dir": Path(row.folder).resolve(), "reuses": row.id}
+                )
+        return None
+
+    def _plan(self, resolved: Resolved, parents: list[Link], pipeline: str | None) -> RunPlan:
+        spec, backend = resolved.spec, registry.load(resolved.spec.backend)
+        run_id = self.store.new_id(spec.name, spec.stage)
+        run_dir = self.output.expanduser().absolute() if self.output else self.store.root / run_id
+        look = data.look(spec, lambda rows: self.say(f"checking data: {rows:,} rows"))
+        model, compare = self._start(spec, parents)
+        env = envs.locate(spec.backend, backend.lock(), self.machine, self.env)
+        train = look.facts.get("data.train")
+        job = Job(
+            run_dir=run_dir,
+            model=model,
+            compare=compare,
+            machine=self.machine,
+            packages=env.packages,
+            rows=train.rows if train else None,
+        )
+        estimate = sizing.estimate(spec, Path(model.path), bool(self.machine.gpus))
+        found = accept(
+            [
+                *combinations.check(spec, backend),
+                *look.findings,
+                *hyperparameters.check(spec, job.rows),
+                *room.check(estimate, run_dir, self.machine),
+                *environment.check(env),
+                *_asked(spec, backend, job),
+            ],
+            spec.accept,
+        )
+        payload = fingerprint.identity(
+            spec, self._inputs(spec, parents, look), {"backend": spec.backend, "lock": env.key}
+        )
+        return RunPlan(
+            run_id=run_id,
+            run_dir=run_dir,
+            spec=spec,
+            origins=resolved.origins,
+            pipeline=pipeline,
+            parents=tuple(p.as_parent for p in parents),
+            model=model,
+            compare=compare,
+            env=env,
+            machine=self.machine,
+            native=None if errors(found) else backend.materialize(spec, job),
+            estimate=estimate,
+            findings=tuple(found),
+            identity=payload,
+            fingerprint=fingerprint.fingerprint(payload),
+        )
+
+    def _start(self, spec: RunSpec, parents: list[Link]) -> tuple[ModelRef, tuple[ModelRef, ...]]:
+        """The model to start from, and those that an eval compares. A parent whose own plan has errors gives none."""
+        if any(p.output is None and p.stage != "eval" for p in self._links.values()):
+            return _NOTHING, ()
+        model = parents[0].model if parents else _given(spec)
+        if spec.stage != "eval":
+            return model, ()
+        return model, tuple(chain.models(parents, self._link)) or (model,)
+
+    def _inputs(self, spec: RunSpec, parents: list[Link], look: DataLook) -> dict[str, Any]:
+        inputs: dict[str, Any] = {name: f"sha256:{facts.digest}" for name, facts in look.facts.items()}
+        inputs["model"] = [f"run:{p.fingerprint}" for p in parents] or self._model(spec)
+        code = (
+            spec.rl.reward
+            if spec.stage == "grpo"
+            else [spec.eval.metric.removeprefix("reward:")]
+            if spec.stage == "eval"
+            else []
+        )
+        return inputs | {f"code.{n}": _code(reference) for n, reference in enumerate(code)}
+
+    def _model(self, spec: RunSpec) -> str:
+        path = Path(spec.model.path or "")
+        if not path.is_dir():
+            return f"hub:{spec.model.path}@{spec.model.revision or 'newest'}"
+        self.say(f"reading {path.name} for its digest") if _weight(path) > 2**30 else None
+        return f"sha256:{model_digest(path, cache_root() / 'digests')}"
+
+
+def flags_of(recipe: Recipe, index: int, flags: Settings) -> Settings:
+    """The flags for one stage of a pipeline: those addressed to it (`sft.training.epochs`), and those it knows."""
+    if not recipe.is_pipeline:
+        return flags
+    stage = recipe.stages[index]["stage"].value
+    method = (recipe.defaults | recipe.stages[index]).get("method", Value("lora", "default")).value
+    shared = {k: v for k, v in flags.items() if meaningful(k, stage, method)}
+    return shared | {k.removeprefix(f"{stage}."): v for k, v in flags.items() if k.startswith(f"{stage}.")}
+
+
+def _addressed(recipe: Recipe, flags: Settings) -> None:
+    """Refuse a flag that no stage of a pipeline would take: it must never be ignored.
+
+    Raises:
+        UsageError: for the first such flag.
+    """
+    taken = {v.origin for index in range(len(recipe.stages)) for v in flags_of(recipe, index, flags).values()}
+    for key, value in flags.items():
+        if value.origin not in taken:
+            valid = {*settings(), *(f"{s['stage'].value}.{k}" for s in recipe.stages for k in settings())}
+            raise UsageError(f"no stage of this recipe takes `{key}`{nearest(key, valid)}", where=value.origin)
+
+
+def _asked(spec: RunSpec, backend: Backend, job: Job) -> list[Finding]:
+    """The backend's own findings; not asked about a stage it does not have, or without a model."""
+    known = spec.stage in backend.capabilities().methods and job.model.path
+    return backend.check(spec, job) if known else []
+
+
+def _given(spec: RunSpec) -> ModelRef:
+    if not spec.model.path:
+        return _NOTHING
+    m = spec.model
+    return ModelRef(label="base", path=spec.model.path, revision=m.revision, trust_remote_code=m.trust_remote_code)
+
+
+def _planned(plan: RunPlan) -> Link:
+    expected = plan.native.expected[0] if plan.native else None
+    kind = expected.kind if expected and expected.kind != "report" else None
+    return Link(
+        run=plan.run_id,
+        path=plan.run_dir,
+        stage=plan.spec.stage,
+        fingerprint=plan.fingerprint,
+        start=plan.model,
+        kind=kind,
+        output=plan.run_dir / expected.path if expected and kind else None,
+        digest=None,
+        parents=tuple(p.run for p in plan.parents),
+    )
+
+
+def _code(reference: str) -> str:
+    """Digest of the file behind `file.py:function`, with the function's name; a module reference or word as it is."""
+    file, _, function = reference.rpartition(":")
+    if not file.endswith(".py"):
+        return reference
+    path = Path(file)
+    return f"sha256:{file_digest(path)}:{function}" if path.is_file() else hashlib.sha256(file.encode()).hexdigest()
+
+
+def _weight(folder: Path) -> int:
+    return sum(p.stat().st_size for p in folder.glob("*.safetensors"))

@@ -1,0 +1,67 @@
+"""Settings that can't work together, or with this backend."""
+
+from __future__ import annotations
+
+from orchestrator.backend import Backend
+from orchestrator.findings import Finding
+from orchestrator.nearest import nearest
+from orchestrator.spec import RunSpec
+
+
+def check(spec: RunSpec, backend: Backend) -> list[Finding]:
+    """Errors of stage, method, sharding, data and parents, whatever the engine."""
+    return [*_supported(spec, backend), *_sharding(spec, backend), *_inputs(spec)]
+
+
+def _error(code: str, message: str, fix: str, where: str) -> Finding:
+    return Finding(code=code, level="error", message=message, fix=fix, where=where)
+
+
+def _supported(spec: RunSpec, backend: Backend) -> list[Finding]:
+    methods = backend.capabilities().methods
+    if spec.stage not in methods:
+        can = ", ".join(sorted(methods))
+        message = f"backend {backend.name} has no stage {spec.stage}; it does {can}"
+        return [_error("combination.stage", message, "choose another backend: post-train backends", "backend")]
+    if spec.trains and spec.method not in methods[spec.stage]:
+        message = f"backend {backend.name} can't do {spec.stage} with method {spec.method}"
+        fix = f"choose one of {', '.join(methods[spec.stage])}"
+        return [_error("combination.method", message, fix, "method")]
+    return []
+
+
+def _sharding(spec: RunSpec, backend: Backend) -> list[Finding]:
+    hardware, able = spec.hardware, backend.capabilities().sharding
+    found = []
+    if hardware.sharding not in able:
+        message = f"backend {backend.name} can't shard with {hardware.sharding}{nearest(hardware.sharding, able)}"
+        found.append(_error("combination.sharding", message, f"choose one of {', '.join(able)}", "hardware.sharding"))
+    if hardware.processes == 1 and hardware.sharding != "none":
+        message = f"sharding {hardware.sharding} needs more than one process"
+        found.append(_error("combination.processes", message, "set hardware.processes, or sharding none", "hardware"))
+    if hardware.processes > 1 and hardware.sharding == "none":
+        message = f"{hardware.processes} processes, but sharding is none: each would train a model of its own"
+        found.append(_error("combination.processes", message, "set hardware.sharding to ddp or fsdp2", "hardware"))
+    return found
+
+
+def _inputs(spec: RunSpec) -> list[Finding]:
+    found = []
+    if not spec.parents and not spec.model.path:
+        fix = "name a model with --model, or a run with --from"
+        found.append(_error("model.missing", f"stage {spec.stage} has nothing to start from", fix, "model.path"))
+    if spec.parents and spec.model.path:
+        message = f"both a run ({', '.join(spec.parents)}) and a model ({spec.model.path}) to start from"
+        found.append(_error("model.ambiguous", message, "give one of --from and --model", "model.path"))
+    if spec.trains and not spec.data.train:
+        found.append(
+            _error("data.missing", f"stage {spec.stage} has no data", "name a JSONL file with --data", "data.train")
+        )
+    if spec.stage == "eval" and not spec.data.eval:
+        found.append(_error("data.missing", "eval has no held-out items", "name a JSONL file with --data", "data.eval"))
+    if spec.training.eval_steps and not spec.data.eval:
+        message = "training.eval_steps without held-out rows"
+        found.append(
+            _error("data.missing", message, "set data.eval, or drop training.eval_steps", "training.eval_steps")
+        )
+    return found

@@ -1,0 +1,137 @@
+"""What a person sees while a worker works: a live bar on a terminal, plain lines elsewhere, nothing with --json."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Protocol
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    SpinnerColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+from rich.progress import Progress as RichProgress
+
+_SHOWN = ("loss", "eval_loss", "reward", "rewards/accuracies", "kl", "score", "learning_rate")
+_EVERY = 5.0
+"""Seconds between plain lines."""
+
+
+class Progress(Protocol):
+    """Somewhere to show events."""
+
+    def stage(self, title: str) -> Any: ...
+
+    def event(self, event: dict[str, Any]) -> None: ...
+
+    def say(self, text: str) -> None: ...
+
+
+def shown(metrics: dict[str, Any]) -> str:
+    """The few numbers worth a line: `loss 1.234  reward 0.56`."""
+    picked = [(k, metrics[k]) for k in _SHOWN if isinstance(metrics.get(k), int | float)]
+    picked += [(k, v) for k, v in metrics.items() if k.endswith(".score") and isinstance(v, int | float)]
+    return "  ".join(f"{name} {value:.4g}" for name, value in picked[:5])
+
+
+class Bar:
+    """A live bar on a terminal."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(bar_width=24), MofNCompleteColumn())
+        self._columns = (*columns, TextColumn("{task.fields[numbers]}"), TimeElapsedColumn(), TimeRemainingColumn())
+
+    @contextmanager
+    def stage(self, title: str) -> Iterator[None]:
+        """Show a bar until the stage ends; its last state stays on the screen."""
+        with RichProgress(*self._columns, console=self._console) as self._bar:
+            self._title, self._numbers, self._task = (
+                title,
+                "",
+                self._bar.add_task(f"{title}: starting", total=None, numbers=""),
+            )
+            yield
+
+    def event(self, event: dict[str, Any]) -> None:
+        """Move the bar."""
+        if event["type"] == "state":
+            self._bar.update(self._task, description=f"{self._title}: {event.get('state')}")
+        elif event["type"] == "step":
+            self._numbers = shown(event.get("metrics") or {}) or self._numbers
+            self._bar.update(
+                self._task, completed=event.get("step", 0), total=event.get("total"), numbers=self._numbers
+            )
+        elif event["type"] == "warning":
+            self.say(f"warning: {event.get('message')}")
+
+    def say(self, text: str) -> None:
+        """A line above the bar."""
+        self._console.print(text, markup=False, highlight=False)
+
+
+class Lines:
+    """Plain lines, a few seconds apart, for logs and pipes."""
+
+    def __init__(self, console: Console) -> None:
+        self._console, self._title, self._began, self._last = console, "", 0.0, 0.0
+
+    @contextmanager
+    def stage(self, title: str) -> Iterator[None]:
+        """Name the stage at its start."""
+        self._title, self._began, self._last = title, time.monotonic(), 0.0
+        self.say(f"{title}: starting")
+        yield
+
+    def event(self, event: dict[str, Any]) -> None:
+        """A line for each state and warning, and for a step now and then."""
+        if event["type"] == "state":
+            self.say(f"{self._title}: {event.get('state')}")
+        elif event["type"] == "warning":
+            self.say(f"{self._title}: warning: {event.get('message')}")
+        elif event["type"] == "step" and self._due(event):
+            self._last = time.monotonic()
+            numbers = shown(event.get("metrics") or {})
+            self.say(f"{self._title}: {event.get('step')}/{event.get('total')}  {numbers}{self._left(event)}")
+
+    def say(self, text: str) -> None:
+        """Print a line at once."""
+        self._console.print(text, markup=False, highlight=False, soft_wrap=True)
+
+    def _due(self, event: dict[str, Any]) -> bool:
+        return event.get("step") == event.get("total") or time.monotonic() - self._last >= _EVERY
+
+    def _left(self, event: dict[str, Any]) -> str:
+        step, total, spent = event.get("step"), event.get("total"), time.monotonic() - self._began
+        if not isinstance(step, int) or not isinstance(total, int) or step < 1:
+            return ""
+        return f"  {spent:.0f} s, about {spent / step * (total - step):.0f} s left"
+
+
+class Silent:
+    """Nothing at all."""
+
+    @contextmanager
+    def stage(self, title: str) -> Iterator[None]:  # noqa: ARG002
+        """Show nothing."""
+        yield
+
+    def event(self, event: dict[str, Any]) -> None:
+        """Show nothing."""
+
+    def say(self, text: str) -> None:
+        """Show nothing."""
+
+
+def make(quiet: bool) -> Progress:
+    """The right kind for where the output goes; everything goes to stderr, so that stdout stays for results."""
+    console = Console(stderr=True)
+    if quiet:
+        return Silent()
+    return Bar(console) if console.is_terminal else Lines(console)

@@ -1,0 +1,126 @@
+"""Recipe stage + flags + defaults -> RunSpec, with where each value came from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, get_args
+
+from pydantic import ValidationError
+
+from orchestrator import defaults
+from orchestrator.errors import RecipeError
+from orchestrator.nearest import nearest
+from orchestrator.recipe import Recipe, Settings, Value
+from orchestrator.spec import Method, RunSpec, Stage
+from orchestrator.vocabulary import meaningful, settings
+
+
+@dataclass(frozen=True)
+class Resolved:
+    """A complete spec, and for each dotted setting the place its value came from."""
+
+    spec: RunSpec
+    origins: dict[str, str]
+
+
+def resolve(recipe: Recipe, index: int, flags: Settings) -> Resolved:
+    """Fill in one stage of a recipe. Flags win over the stage, the stage over the recipe's defaults, those over ours.
+
+    Raises:
+        RecipeError: with every bad value at once, each with file:line or its flag.
+    """
+    stage, method = _kind(recipe, index, flags)
+    chosen = _layers(recipe, index, flags, stage, method)
+    problems = _misplaced(recipe.stages[index] | flags, stage, method)
+    spec = _validate(chosen, problems)
+    if problems or spec is None:
+        where = str(recipe.path) if recipe.path else None
+        noun = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
+        raise RecipeError(f"{noun} with the settings of stage {stage!r}", where=where, details=problems)
+    origins = {k: chosen[k].origin if k in chosen else "default" for k in settings() if meaningful(k, stage, method)}
+    natives = {k: v.origin for k, v in chosen.items() if k.startswith("native.")}
+    return Resolved(spec, origins | natives)
+
+
+def _kind(recipe: Recipe, index: int, flags: Settings) -> tuple[Stage, Method]:
+    merged = recipe.defaults | recipe.stages[index] | flags
+    stage, method = merged["stage"].value, merged.get("method", Value("lora", "default"))
+    if method.value not in get_args(Method):
+        raise RecipeError(
+            f"unknown method {method.value!r}{nearest(str(method.value), get_args(Method))}", where=method.origin
+        )
+    return stage, method.value
+
+
+def _layers(recipe: Recipe, index: int, flags: Settings, stage: Stage, method: Method) -> Settings:
+    ours = {k: Value(v, f"default for {stage} {method}") for k, v in defaults.for_stage(stage, method).items()}
+    given = recipe.stages[index] | flags
+    model = ("model.path", "model.revision") if "from" in given else ()
+    shared = {k: v for k, v in recipe.defaults.items() if meaningful(k, stage, method) and k not in model}
+    named = {"name": Value(recipe.name, "recipe's name")} if recipe.name else {}
+    return ours | named | shared | given
+
+
+def _misplaced(given: Settings, stage: Stage, method: Method) -> list[str]:
+    wrong = [k for k in given if not meaningful(k, stage, method)]
+    return [f"{given[k].origin}: `{k}` has no effect in stage {stage} with method {method}; remove it" for k in wrong]
+
+
+def _validate(chosen: Settings, problems: list[str]) -> RunSpec | None:
+    known = set(settings()) | {k for k in chosen if k.startswith("native.")}
+    problems += [f"{v.origin}: unknown setting `{k}`{nearest(k, known)}" for k, v in chosen.items() if k not in known]
+    try:
+        return RunSpec.model_validate(_nested({k: _placed(k, v.value) for k, v in chosen.items() if k in known}))
+    except ValidationError as error:
+        problems += [_explain(dict(e), chosen) for e in error.errors()]
+        return None
+
+
+def _explain(error: dict[str, Any], chosen: Settings) -> str:
+    dotted = ".".join(str(part) for part in error["loc"])
+    keys = [k for k in chosen if k == dotted or dotted.startswith(f"{k}.")]
+    origin = chosen[keys[0]].origin if keys else "recipe"
+    given = "" if error["type"] == "missing" else f", not {error['input']!r}"
+    return f"{origin}: `{keys[0] if keys else dotted}`: {error['msg'][:1].lower()}{error['msg'][1:]}{given}"
+
+
+def _nested(flat: Mapping[str, Any]) -> dict[str, Any]:
+    tree: dict[str, Any] = {}
+    for dotted, value in flat.items():
+        *parents, leaf = dotted.split(".")
+        node = tree
+        for parent in parents:
+            node = node.setdefault(parent, {})
+        node[leaf] = value
+    return tree
+
+
+def _placed(dotted: str, value: Any) -> Any:
+    """Absolute paths: a worker has a working folder of its own."""
+    if dotted == "from" and isinstance(value, str):
+        return [value]
+    if dotted in ("data.train", "data.eval") and isinstance(value, str):
+        return str(Path(value).expanduser().absolute())
+    if dotted == "model.path" and isinstance(value, str):
+        return local_model(value)
+    if dotted == "rl.reward":
+        return [local_code(item) for item in ([value] if isinstance(value, str) else value or [])]
+    if dotted == "eval.metric" and isinstance(value, str) and value.startswith("reward:"):
+        return f"reward:{local_code(value.removeprefix('reward:'))}"
+    return value
+
+
+def local_model(path: str) -> str:
+    """A folder's absolute path; a name that is no folder here stays as it is, a hub name."""
+    expanded = Path(path).expanduser()
+    return str(expanded.absolute()) if expanded.exists() or path.startswith(("/", "./", "../", "~")) else path
+
+
+def local_code(reference: Any) -> Any:
+    """`file.py:function` with the file made absolute; `module:function` stays."""
+    if not isinstance(reference, str):
+        return reference
+    file, mark, function = reference.rpartition(":")
+    return f"{Path(file).expanduser().absolute()}{mark}{function}" if file.endswith(".py") else reference

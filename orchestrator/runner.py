@@ -1,0 +1,152 @@
+"""The story of a run: environment -> folder and manifest -> worker and events -> artifacts -> manifest."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from orchestrator import artifacts, atomic, attempt, envs, manifest, provenance, registry
+from orchestrator.attempt import Ending
+from orchestrator.errors import HandoffError, PostTrainError, RunInterrupted, StorageError, UsageError, WorkerFailed
+from orchestrator.interrupt import Interrupt
+from orchestrator.lock import owned
+from orchestrator.manifest import Attempt, Failure, Manifest
+from orchestrator.plan import RunPlan
+from orchestrator.progress import Progress
+from orchestrator.rundir import RunDir
+from orchestrator.store import Run, Store
+
+
+@dataclass
+class Runner:
+    """Executes plans, exactly as planned."""
+
+    store: Store
+    progress: Progress
+    say: Callable[[str], None]
+
+    def start(self, plan: RunPlan) -> Run:
+        """Execute a plan from its beginning.
+
+        Raises:
+            RunInterrupted, WorkerFailed, HandoffError, StorageError, EnvironmentMissing, OutputExists.
+        """
+        self._environment(plan)
+        folder = RunDir(plan.run_dir)
+        folder.create()
+        with owned(plan.run_dir):
+            record = self._record(plan)
+            manifest.write(plan.run_dir, record)
+            self.store.register(plan.run_dir)
+            self._write(folder, plan)
+            return self._attempt(plan, record, resumed=False)
+
+    def resume(self, run: Run) -> Run:
+        """Go on with a run that stopped, from its newest complete checkpoint.
+
+        Raises:
+            UsageError: it is finished. Otherwise as `start`.
+        """
+        if run.manifest.state == "SUCCEEDED":
+            raise UsageError(f"{run.id} is finished; there is nothing to resume", fix="start a new run")
+        with owned(run.path):
+            plan = load_plan(run.path)
+            self._environment(plan)
+            RunDir(run.path).link_packages()
+            return self._attempt(plan, manifest.read(run.path).changed(state="RUNNING", failure=None), resumed=True)
+
+    def _environment(self, plan: RunPlan) -> None:
+        lock = registry.load(plan.spec.backend).lock()
+        if lock is not None and not plan.env.ready and plan.env.variant != "given":
+            envs.install(lock, plan.env.name, plan.env.variant, say=self.say)
+
+    def _record(self, plan: RunPlan) -> Manifest:
+        environment = {"backend": plan.spec.backend, "variant": plan.env.variant, "key": plan.env.key}
+        return Manifest(
+            id=plan.run_id,
+            state="RUNNING",
+            created=manifest.now(),
+            updated=manifest.now(),
+            spec=plan.spec,
+            start=plan.model,
+            origins=plan.origins,
+            fingerprint=plan.fingerprint,
+            identity=plan.identity,
+            pipeline=plan.pipeline,
+            parents=tuple(self._current(plan)),
+            provenance=provenance.collect(plan.machine, environment | {"packages": plan.env.packages or {}}),
+        )
+
+    def _current(self, plan: RunPlan) -> list[manifest.Parent]:
+        """Parents with the digests they have now, each checked: what was made must be what is taken."""
+        taken = []
+        for parent in plan.parents:
+            found = manifest.read(parent.path)
+            artifact = found.artifact("adapter", "model")
+            if artifact is None or not artifacts.intact(parent.path, artifact):
+                why = "a stage never starts from something other than what its parent made"
+                raise HandoffError(
+                    f"the files of {parent.run} are not those its manifest records", where=str(parent.path), why=why
+                )
+            taken.append(parent.model_copy(update={"digest": artifact.digest}))
+        return taken
+
+    def _write(self, folder: RunDir, plan: RunPlan) -> None:
+        atomic.write_json(plan.run_dir / "plan.json", plan.model_dump(mode="json", by_alias=True))
+        atomic.write_json(plan.run_dir / "spec.json", plan.spec.model_dump(mode="json", by_alias=True))
+        folder.link_packages()
+        for file in plan.native.files if plan.native else ():
+            atomic.write_text(plan.run_dir / file.path, file.content)
+
+    def _attempt(self, plan: RunPlan, record: Manifest, *, resumed: bool) -> Run:
+        number = len(record.attempts) + 1
+        begun = Attempt(number=number, started=time.time(), resumed=resumed)
+        record = record.changed(attempts=(*record.attempts, begun))
+        manifest.write(plan.run_dir, record)
+        with Interrupt() as interrupt:
+            ending = attempt.run(plan, number, resumed, interrupt, self.progress)
+        return self._finish(plan, record, ending)
+
+    def _finish(self, plan: RunPlan, record: Manifest, ending: Ending) -> Run:
+        error: PostTrainError | None = None
+        try:
+            ending.check()
+            made = artifacts.collect(plan.run_dir, plan.native.expected if plan.native else (), plan.model)
+            record = record.changed(state="SUCCEEDED", artifacts=made)
+        except RunInterrupted as stopped:
+            error, record = stopped, record.changed(state="INTERRUPTED")
+        except (WorkerFailed, HandoffError, StorageError) as failed:
+            error, record = failed, record.changed(state="FAILED", failure=_failure(failed, ending))
+        last = record.attempts[-1].model_copy(
+            update={"ended": time.time(), "pid": ending.pid, "exit_code": ending.code, "state": record.state}
+        )
+        record = record.changed(
+            attempts=(*record.attempts[:-1], last), metrics=ending.metrics, warnings=tuple(ending.warnings)
+        )
+        manifest.write(plan.run_dir, record)
+        if error is not None:
+            error.fix = error.fix or f"post-train run --resume {plan.run_id}"
+            raise error
+        return Run(plan.run_dir, record)
+
+
+def load_plan(run_dir: Path) -> RunPlan:
+    """The plan that a run was started with.
+
+    Raises:
+        StorageError: it is missing or damaged.
+    """
+    path = run_dir / "plan.json"
+    try:
+        return RunPlan.model_validate_json(path.read_bytes())
+    except (OSError, ValueError) as error:
+        raise StorageError(
+            f"the plan can't be read: {str(error).splitlines()[0]}", where=str(path), fix="start a new run"
+        ) from None
+
+
+def _failure(error: PostTrainError, ending: Ending) -> Failure:
+    code = ending.error["code"] if ending.error else type(error).__name__
+    return Failure(code=str(code), message=error.what, why=error.why, fix=error.fix)

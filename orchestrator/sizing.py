@@ -1,0 +1,85 @@
+"""Memory and disk of a stage, predicted from the weights' headers; nothing is loaded.
+
+Parameter state per GPU, sharded N ways (bf16, Adam): 2 bytes of weights, 2 of gradients and 8 of moments a parameter,
+each divided by N. Adapters train about r x (in + out) numbers a matrix, which is small; a 4-bit base takes half a byte
+and some a parameter. Activations, buffers and a rollout engine come on top and are not predicted.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import struct
+from pathlib import Path
+
+from orchestrator.spec import Part, RunSpec
+
+_HEADER_LIMIT = 100 * 2**20
+_STATE_BYTES = 12.0
+_BYTES = {"lora": 2.0, "qlora": 0.6, "full": _STATE_BYTES}
+_CPU_FACTOR = {"lora": 2.0, "qlora": 1.0, "full": 4.0 / 3.0}
+"""On a CPU the default precision is fp32: weights take 4 bytes instead of 2, full training 16 instead of 12."""
+
+
+class Estimate(Part):
+    """What a stage will want at least.
+
+    Attributes:
+        parameters: of the starting model.
+        stored: bytes of its weights on disk.
+        memory: bytes of parameter state in each rank, without activations.
+        disk: bytes the run folder will take.
+    """
+
+    parameters: int
+    stored: int
+    memory: int
+    disk: int
+
+
+def estimate(spec: RunSpec, model: Path, on_gpu: bool) -> Estimate | None:
+    """Predict; None when the model is no local folder with safetensors."""
+    if not model.is_dir():
+        return None
+    shards = sorted(model.glob("*.safetensors"))
+    if not shards:
+        return None
+    parameters = sum(_parameters(shard) for shard in shards)
+    stored = sum(shard.stat().st_size for shard in shards)
+    return Estimate(
+        parameters=parameters,
+        stored=stored,
+        memory=_memory(spec, parameters, on_gpu),
+        disk=_disk(spec, parameters, stored),
+    )
+
+
+def _memory(spec: RunSpec, parameters: int, on_gpu: bool) -> int:
+    if not spec.trains:
+        return parameters * (2 if on_gpu else 4)
+    per = _BYTES[spec.method] * (1.0 if on_gpu else _CPU_FACTOR[spec.method])
+    ways = spec.hardware.processes if spec.hardware.sharding == "fsdp2" else 1
+    return int(parameters * per / ways)
+
+
+def _disk(spec: RunSpec, parameters: int, stored: int) -> int:
+    """A full checkpoint holds weights and two fp32 moments; adapters are small beside any of it."""
+    if spec.stage == "merge":
+        return stored
+    if spec.trains and spec.method == "full":
+        return stored + (spec.training.save_total_limit + 1) * (stored + 8 * parameters)
+    return 64 * 2**20
+
+
+def _parameters(shard: Path) -> int:
+    return sum(math.prod(entry["shape"]) for name, entry in header(shard).items() if name != "__metadata__")
+
+
+def header(shard: Path) -> dict[str, dict[str, list[int]]]:
+    """The header of a safetensors file: name -> dtype, shape, offsets. Empty when it is no such file."""
+    try:
+        with shard.open("rb") as file:
+            (length,) = struct.unpack("<Q", file.read(8))
+            return dict(json.loads(file.read(length))) if length < _HEADER_LIMIT else {}
+    except (OSError, ValueError, struct.error):
+        return {}

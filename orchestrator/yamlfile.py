@@ -1,0 +1,89 @@
+"""Safe YAML with memory: every value knows its line, duplicate keys are refused, and `2e-5` is a number."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from orchestrator.errors import RecipeError
+
+Lines = dict[str, int]
+"""Dotted path of a value (list items as `name.0`) -> its line, counted from 1."""
+
+
+class _Loader(yaml.SafeLoader):
+    """YAML 1.1 as PyYAML reads it, except that a number may be written without a dot before its exponent."""
+
+
+_Loader.yaml_implicit_resolvers = {k: list(v) for k, v in yaml.SafeLoader.yaml_implicit_resolvers.items()}
+_Loader.add_implicit_resolver(
+    "tag:yaml.org,2002:float", re.compile(r"^[-+]?(\d[\d_]*)(\.\d*)?[eE][-+]?\d+$"), list("-+0123456789")
+)
+
+
+def read(path: Path) -> tuple[dict[str, Any], Lines]:
+    """Read a YAML mapping.
+
+    Raises:
+        RecipeError: the file is missing, unreadable, no YAML, no mapping, or repeats a key; with file:line.
+    """
+    loader = _Loader(_text(path))
+    try:
+        node = loader.get_single_node()
+        if not isinstance(node, yaml.MappingNode):
+            raise RecipeError("a recipe is a mapping of keys to values", where=f"{path}:1")
+        lines: Lines = {}
+        _walk(node, "", lines, path)
+        return loader.construct_document(node), lines
+    except yaml.YAMLError as error:
+        raise RecipeError(f"not valid YAML: {_problem(error)}", where=_place(path, error)) from None
+    except (RecursionError, ValueError) as error:
+        raise RecipeError(f"not valid YAML: {error}", where=str(path)) from None
+    finally:
+        loader.dispose()
+
+
+def scalar(text: str) -> Any:
+    """The value of `--set key=VALUE`, read as YAML would."""
+    try:
+        return yaml.load(text, Loader=_Loader)  # noqa: S506  (a SafeLoader subclass)
+    except yaml.YAMLError:
+        return text
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        raise RecipeError("no such recipe file", where=str(path), fix="post-train recipes") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise RecipeError(f"the recipe can't be read: {error}", where=str(path)) from None
+
+
+def _walk(node: yaml.Node, prefix: str, lines: Lines, path: Path) -> None:
+    if isinstance(node, yaml.SequenceNode):
+        for number, item in enumerate(node.value):
+            _note(item, f"{prefix}{number}", item.start_mark.line + 1, lines, path)
+    if isinstance(node, yaml.MappingNode):
+        for key, value in node.value:
+            name = f"{prefix}{key.value}"
+            if name in lines:
+                raise RecipeError(f"the key {key.value!r} stands twice", where=f"{path}:{key.start_mark.line + 1}")
+            _note(value, name, key.start_mark.line + 1, lines, path)
+
+
+def _note(node: yaml.Node, name: str, line: int, lines: Lines, path: Path) -> None:
+    lines[name] = line
+    _walk(node, f"{name}.", lines, path)
+
+
+def _problem(error: yaml.YAMLError) -> str:
+    return str(getattr(error, "problem", None) or error)
+
+
+def _place(path: Path, error: yaml.YAMLError) -> str:
+    mark = getattr(error, "problem_mark", None)
+    return f"{path}:{mark.line + 1}" if mark else str(path)
