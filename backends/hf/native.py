@@ -1,0 +1,58 @@
+"""RunSpec and Job -> the worker's own file, native/merge.yaml or native/eval.yaml. Pure."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import yaml
+
+from orchestrator.backend import Job, ModelRef, NativeFile
+from orchestrator.spec import RunSpec
+
+KEYS: dict[str, tuple[str, ...]] = {"merge": ("max_shard_bytes",), "eval": ("chat_template_kwargs",)}
+"""Stage -> keys of `native:` that the worker knows."""
+
+MAX_SHARD_BYTES = 5_000_000_000
+
+_HEADER = """\
+# What the {stage} stage of {name!r} does, complete: post-train's hf backend reads this file and nothing else.
+# By hand, from the run folder, with the hf environment's Python:
+#   PYTHONPATH=native/pythonpath PYTHONSAFEPATH=1 python -m backends.hf.worker native/{stage}.yaml
+"""
+
+
+def file(spec: RunSpec, job: Job) -> NativeFile:
+    """The file of this stage, path relative to the run folder."""
+    settings = _merge(spec, job) if spec.stage == "merge" else _eval(spec, job)
+    text = yaml.safe_dump(settings, sort_keys=False, allow_unicode=True, width=120)
+    return NativeFile(path=f"native/{spec.stage}.yaml", content=_HEADER.format(stage=spec.stage, name=spec.name) + text)
+
+
+def _merge(spec: RunSpec, job: Job) -> dict[str, Any]:
+    return {
+        "stage": "merge",
+        "model": _model(job.model),
+        "dtype": spec.merge.dtype,
+        "max_shard_bytes": spec.native.get("max_shard_bytes", MAX_SHARD_BYTES),
+        "output": str(job.run_dir / "artifacts" / "model"),
+    }
+
+
+def _eval(spec: RunSpec, job: Job) -> dict[str, Any]:
+    return {
+        "stage": "eval",
+        "models": [_model(ref) for ref in job.compare or (job.model,)],
+        "data": spec.data.eval,
+        "metric": spec.eval.metric,
+        "max_items": spec.eval.max_items,
+        "max_new_tokens": spec.eval.max_new_tokens,
+        "batch_size": spec.eval.batch_size,
+        "dtype": spec.model.dtype,
+        "attention": spec.model.attention,
+        "chat_template_kwargs": spec.native.get("chat_template_kwargs", {}),
+        "output": str(job.run_dir / "artifacts" / "report"),
+    }
+
+
+def _model(ref: ModelRef) -> dict[str, Any]:
+    return ref.model_dump(mode="json")

@@ -1,0 +1,33 @@
+"""Entry of the hf worker: reads its native file and does that stage.
+
+Runs in the hf environment; the heavy imports wait until the leash holds.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import yaml
+
+from orchestrator.harness import Harness, WorkError
+
+
+def work(harness: Harness, native_file: Path) -> None:
+    """Do the stage that the native file names."""
+    settings = yaml.safe_load(native_file.read_text(encoding="utf-8"))
+    harness.events.emit("state", state="loading")
+    if settings["stage"] == "merge":
+        from backends.hf.worker_merge import merge
+
+        merge(harness, settings)
+    elif settings["stage"] == "eval":
+        from backends.hf.worker_eval import evaluate
+
+        evaluate(harness, settings)
+    else:
+        raise WorkError("hf.stage", f"{native_file} names the stage {settings['stage']!r}", fix="write merge or eval")
+
+
+if __name__ == "__main__":
+    sys.exit(Harness().main(work))

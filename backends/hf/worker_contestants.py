@@ -1,0 +1,78 @@
+"""The models of an eval before any is loaded: files checked, prompts rendered, differences between them told."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from backends.hf import worker_adapter, worker_base, worker_prompts
+from backends.hf.items import Item
+from backends.hf.worker_adapter import Adapter
+from backends.hf.worker_prompts import Ids, Reader
+from backends.hf.worker_source import adapter_folder, model_folder
+from orchestrator.harness import Harness
+
+
+@dataclass(frozen=True)
+class Contestant:
+    """A model ready to be loaded: its files, its reader, and its prompts."""
+
+    label: str
+    folder: Path
+    adapter: Adapter | None
+    trust: bool
+    reader: Reader
+    prompts: list[Ids]
+
+
+def contestants(harness: Harness, settings: dict[str, Any], items: list[Item]) -> list[Contestant]:
+    """Every model of the comparison, in its order.
+
+    Raises:
+        WorkError: a folder, an adapter or a template that can't be used.
+    """
+    options = settings["chat_template_kwargs"]
+    files = [_files(harness, model) for model in settings["models"]]
+    readers = [_reader(*pair, model, options) for pair, model in zip(files, settings["models"], strict=True)]
+    template = next((r.tokenizer.chat_template for r in reversed(readers) if r.tokenizer.chat_template), None)
+    found = list[Contestant]()
+    for (folder, adapter), reader, model in zip(files, readers, settings["models"], strict=True):
+        if template and not reader.tokenizer.chat_template and not isinstance(items[0].prompt, str):
+            text = f"{model['label']} has no chat template of its own; it gets the one of the other models"
+            harness.events.emit("warning", code="eval.template_lent", message=text)
+            reader = _reader(folder, adapter, model, options, template)  # noqa: PLW2901
+        prompts = worker_prompts.render(reader, items, options)
+        found.append(Contestant(model["label"], folder, adapter, bool(model["trust_remote_code"]), reader, prompts))
+    _warn(harness, found, options, chat=not isinstance(items[0].prompt, str))
+    return found
+
+
+def _files(harness: Harness, model: dict[str, Any]) -> tuple[Path, Adapter | None]:
+    folder = model_folder(model)
+    if not model["adapter"]:
+        return folder, None
+    adapter = worker_adapter.read(adapter_folder(model["adapter"]))
+    worker_base.check(harness, adapter, model, folder)
+    return folder, adapter
+
+
+def _reader(
+    folder: Path, adapter: Adapter | None, model: dict[str, Any], options: dict[str, Any], template: str | None = None
+) -> Reader:
+    own = adapter.folder if adapter else None
+    return worker_prompts.reader(
+        folder, own, trust=bool(model["trust_remote_code"]), options=options, template=template
+    )
+
+
+def _warn(harness: Harness, found: list[Contestant], options: dict[str, Any], *, chat: bool) -> None:
+    last = found[-1]
+    odd = [one.label for one in found if worker_prompts.digest(one.prompts) != worker_prompts.digest(last.prompts)]
+    if odd:
+        text = f"{', '.join(odd)} saw other prompt tokens than {last.label}: chat templates or tokenizers differ"
+        harness.events.emit("warning", code="eval.prompts_differ", message=text)
+    if chat and any(worker_prompts.dated(one.reader, options) for one in found):
+        text = "the chat template writes today's date into every prompt, so scores can change from day to day"
+        text = f"{text}; set native.chat_template_kwargs.current_date"
+        harness.events.emit("warning", code="eval.dated_template", message=text)

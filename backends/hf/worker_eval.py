@@ -1,0 +1,143 @@
+"""The eval stage: every model answers the same items, one model in memory at a time."""
+
+from __future__ import annotations
+
+import gc
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from backends.hf import items as item_files
+from backends.hf import report, worker_metric, worker_model, worker_publish
+from backends.hf.items import Item
+from backends.hf.worker_contestants import Contestant, contestants
+from backends.hf.worker_generate import Answer, answers
+from backends.hf.worker_metric import Metric, Written
+from backends.hf.worker_prompts import Reader, digest
+from orchestrator.harness import Harness, WorkError
+
+_SAMPLES = 3
+_MANY = 0.5
+
+
+@dataclass(frozen=True)
+class Contest:
+    """What all models share."""
+
+    harness: Harness
+    settings: dict[str, Any]
+    items: list[Item]
+    metric: Metric
+
+
+def evaluate(harness: Harness, settings: dict[str, Any]) -> None:
+    """Do the stage.
+
+    Raises:
+        WorkError: items, models or metric that can't be used; all that can be known before generating is found before.
+    """
+    contest = Contest(harness, settings, _items(settings), worker_metric.load(settings["metric"]))
+    found = contestants(harness, settings, contest.items)
+    partial = worker_publish.begin(Path(settings["output"]))
+    harness.events.emit("state", state="evaluating", total=len(contest.items) * len(found))
+    results = [_run(contest, one, number * len(contest.items)) for number, one in enumerate(found)]
+    rows = report.compare(results)
+    report.write(partial, settings, contest.items, results, rows)
+    worker_publish.publish(partial, Path(settings["output"]))
+    harness.events.emit("result", metrics={f"{row['label']}.score": row["score"] for row in rows})
+
+
+def _items(settings: dict[str, Any]) -> list[Item]:
+    needs_answer = not settings["metric"].startswith("reward:")
+    try:
+        return item_files.read(Path(settings["data"]), needs_answer=needs_answer, limit=settings["max_items"])
+    except item_files.ItemsError as error:
+        raise WorkError("eval.data", error.message, fix=error.fix) from error
+
+
+def _run(contest: Contest, one: Contestant, done: int) -> report.Result:
+    """One model's turn; `done` answers were given by the models before it."""
+    began, events, count = time.monotonic(), contest.harness.events, len(contest.items)
+    total = count * len(contest.settings["models"])
+
+    def progress(answered: int) -> None:
+        events.emit("step", step=done + answered, total=total, metrics={})
+
+    found = _answers(contest.settings, one, progress)
+    written = [_written(one.reader, answer) for answer in found]
+    scores = contest.metric(contest.items, written)
+    events.emit("step", step=done + count, total=total, metrics={f"{one.label}.score": sum(scores) / count})
+    _show(contest, one, written, done + count)
+    _warn_of_cuts(contest, one, found)
+    return report.Result(
+        label=one.label,
+        scores=tuple(scores),
+        answers=tuple(w.answer for w in written),
+        generated=tuple(a.generated for a in found),
+        ended=tuple(a.ended for a in found),
+        seconds=time.monotonic() - began,
+        prompts_digest=digest(one.prompts),
+    )
+
+
+def _answers(settings: dict[str, Any], one: Contestant, progress: Callable[[int], None]) -> list[Answer]:
+    """Load, answer, and let go of the model before the next one comes."""
+    where = worker_model.device()
+    dtype = _dtype(settings["dtype"], where)
+    model: Any = worker_model.load(
+        one.folder, trust=one.trust, dtype=dtype, where=where, attention=settings["attention"]
+    )
+    worker_model.check_vocabulary(one.reader.tokenizer, model.get_input_embeddings().weight.shape[0], one.reader.folder)
+    if one.adapter:
+        model = worker_model.attach(model, one.adapter)
+    pad = one.reader.tokenizer.pad_token_id
+    found = answers(
+        model,
+        one.prompts,
+        ends=one.reader.ends,
+        pad=min(one.reader.ends) if pad is None else pad,
+        batch_size=settings["batch_size"],
+        max_new_tokens=settings["max_new_tokens"],
+        progress=progress,
+    )
+    del model
+    gc.collect()
+    torch.cuda.empty_cache()
+    return found
+
+
+def _dtype(name: str, where: torch.device) -> Any:
+    if name != "auto":
+        return getattr(torch, name)
+    return torch.float32 if where.type == "cpu" else "auto"
+
+
+def _written(reader: Reader, answer: Answer) -> Written:
+    ids = list(answer.ids)
+    text = reader.tokenizer.decode(ids, skip_special_tokens=True)
+    proper = reader.tokenizer.decode(_after_opening(ids, reader.opening), skip_special_tokens=True)
+    return Written(text, proper, ids)
+
+
+def _after_opening(ids: list[int], opening: tuple[int, ...]) -> list[int]:
+    """What follows the last place where the model itself wrote the header of an answer (a channel, say)."""
+    width = len(opening)
+    starts = [n for n in range(len(ids) - width, -1, -1) if width and tuple(ids[n : n + width]) == opening]
+    return ids[starts[0] + width :] if starts else ids
+
+
+def _show(contest: Contest, one: Contestant, written: list[Written], step: int) -> None:
+    for item, found in list(zip(contest.items, written, strict=True))[:_SAMPLES]:
+        texts = {"prompt": item.prompt, "expected": item.expected, "answer": found.answer}
+        contest.harness.events.emit("sample", step=step, model=one.label, **texts)
+
+
+def _warn_of_cuts(contest: Contest, one: Contestant, found: list[Answer]) -> None:
+    cut = sum(not answer.ended for answer in found) / len(found)
+    if cut > _MANY:
+        text = f"{one.label}: {cut:.0%} of the answers were cut at the token limit; raise eval.max_new_tokens"
+        contest.harness.events.emit("warning", code="eval.cut", message=text)

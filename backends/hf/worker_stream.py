@@ -1,0 +1,126 @@
+"""Merges W + scale * B A one output shard at a time: peak memory is one shard, whatever the model's size."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import torch
+from safetensors import safe_open
+from safetensors.torch import save_file
+from torch import Tensor, nn
+
+from backends.hf import folders
+from backends.hf.worker_adapter import Adapter
+from backends.hf.worker_stored import Catalogue, Stored
+from orchestrator.harness import WorkError
+
+Progress = Callable[[int, int], None]
+"""Called with the shards written and their number."""
+
+
+def fits(adapter: Adapter, skeleton: nn.Module, stored: Catalogue) -> bool:
+    """Whether every update goes to a Linear layer stored under its own name and shared with nothing.
+
+    Raises:
+        WorkError: an update has another shape than the weight it belongs to.
+    """
+    if not adapter.is_plain:
+        return False
+    shared = _shared(skeleton)
+    modules = dict(skeleton.named_modules())
+    plain = [m for m in adapter.pairs if type(modules[m]) is nn.Linear and m not in shared and f"{m}.weight" in stored]
+    for module in plain:
+        _check_shape(module, adapter, stored[f"{module}.weight"])
+    return len(plain) == len(adapter.pairs)
+
+
+def write(
+    adapter: Adapter, stored: Catalogue, folder: Path, *, dtype: torch.dtype | None, limit: int, progress: Progress
+) -> int:
+    """Write the merged weights into `folder`.
+
+    Args:
+        dtype: of every floating tensor; None keeps each tensor's own.
+        limit: bytes per output file, unless one tensor is larger.
+
+    Returns:
+        Number of tensors changed.
+    """
+    buckets = list(_buckets(stored, dtype, limit))
+    places: dict[str, str] = {}
+    for number, names in enumerate(buckets, 1):
+        file = folders.WEIGHTS if len(buckets) == 1 else f"model-{number:05}-of-{len(buckets):05}.safetensors"
+        save_file(dict(_tensors(names, stored, adapter, dtype)), folder / file, metadata={"format": "pt"})
+        places.update(dict.fromkeys(names, file))
+        progress(number, len(buckets))
+    if len(buckets) > 1:
+        _write_index(folder, places, stored, dtype)
+    return len(adapter.pairs)
+
+
+def size(tensor: Stored, dtype: torch.dtype | None) -> int:
+    """Bytes of a tensor as it will be stored."""
+    return tensor.count * int(_target(tensor.dtype, dtype).itemsize)
+
+
+def _buckets(stored: Catalogue, dtype: torch.dtype | None, limit: int) -> Iterator[list[str]]:
+    bucket, filled = list[str](), 0
+    for name, tensor in stored.items():
+        if bucket and filled + size(tensor, dtype) > limit:
+            yield bucket
+            bucket, filled = [], 0
+        bucket.append(name)
+        filled += size(tensor, dtype)
+    if bucket:
+        yield bucket
+
+
+def _tensors(
+    names: list[str], stored: Catalogue, adapter: Adapter, dtype: torch.dtype | None
+) -> Iterator[tuple[str, Tensor]]:
+    pairs = adapter.pairs
+    for file in dict.fromkeys(stored[name].file for name in names):
+        with safe_open(file, framework="pt") as source:
+            for name in (n for n in names if stored[n].file == file):
+                tensor, module = source.get_tensor(name), name.removesuffix(".weight")
+                target = _target(tensor.dtype, dtype)
+                changed = _add(tensor, *pairs[module], adapter.scale(module)) if module in pairs else tensor
+                yield name, _finite(name, changed.to(target).contiguous(), module in pairs)
+
+
+def _add(weight: Tensor, a: Tensor, b: Tensor, scale: float) -> Tensor:
+    """In float32, in the order PEFT uses, so that both give the same bits."""
+    return weight.float() + (b.float() @ a.float()) * scale
+
+
+def _finite(name: str, tensor: Tensor, changed: bool) -> Tensor:
+    if changed and not tensor.isfinite().all():
+        text = f"{name} overflows {str(tensor.dtype).removeprefix('torch.')} when merged"
+        raise WorkError("merge.overflow", text, fix="set merge.dtype: bfloat16 or float32")
+    return tensor
+
+
+def _target(own: torch.dtype, wanted: torch.dtype | None) -> torch.dtype:
+    return wanted if wanted is not None and own.is_floating_point else own
+
+
+def _check_shape(module: str, adapter: Adapter, weight: Stored) -> None:
+    a, b = adapter.pairs[module]
+    if weight.shape != (b.shape[0], a.shape[1]):
+        stored = " x ".join(map(str, weight.shape))
+        text = f"{module}: the update is {b.shape[0]} x {a.shape[1]}, the base's weight {stored}"
+        raise WorkError("adapter.fit", text, fix="give the base it was trained on")
+
+
+def _shared(skeleton: nn.Module) -> set[str]:
+    """Names of modules whose weight is one tensor with another's."""
+    tied = getattr(skeleton, "all_tied_weights_keys", {})
+    return {name.removesuffix(".weight") for pair in tied.items() for name in pair}
+
+
+def _write_index(folder: Path, places: dict[str, str], stored: Catalogue, dtype: torch.dtype | None) -> None:
+    total = sum(size(tensor, dtype) for tensor in stored.values())
+    index = {"metadata": {"total_size": total}, "weight_map": dict(sorted(places.items()))}
+    (folder / folders.INDEX).write_text(json.dumps(index, indent=2) + "\n", encoding="utf-8")
