@@ -37,12 +37,28 @@ def run(
 
 
 class Child:
-    """A long-running process in a session of its own, its output in files."""
+    """A long-running process in a session of its own, its output in files; it also holds the descriptors `inherit`."""
 
-    def __init__(self, argv: Sequence[str], *, cwd: Path, env: Mapping[str, str], stdout: Path, stderr: Path) -> None:
+    def __init__(
+        self,
+        argv: Sequence[str],
+        *,
+        cwd: Path,
+        env: Mapping[str, str],
+        stdout: Path,
+        stderr: Path,
+        inherit: Sequence[int] = (),
+    ) -> None:
         with stdout.open("ab") as out, stderr.open("ab") as err:
             self._popen = subprocess.Popen(
-                argv, cwd=cwd, env=dict(env), stdin=subprocess.DEVNULL, stdout=out, stderr=err, start_new_session=True
+                argv,
+                cwd=cwd,
+                env=dict(env),
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=err,
+                start_new_session=True,
+                pass_fds=tuple(inherit),
             )
         self.pid = self._popen.pid
 

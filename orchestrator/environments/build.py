@@ -1,0 +1,119 @@
+"""Builds one environment in place, step by step; READY.json comes last."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from orchestrator import atomic
+from orchestrator.backend import EnvLock
+from orchestrator.environments import cache, pins, probe, step, torchbuild
+from orchestrator.environments.cache import Ready
+from orchestrator.environments.failure import failed
+from orchestrator.environments.sources import Sources
+from orchestrator.environments.step import Step
+from orchestrator.environments.tools import Tool
+from orchestrator.environments.torchbuild import TorchBuild
+from orchestrator.errors import EnvironmentMissing
+
+_NEED = {"cpu": 3 * cache.GIB, "cuda": 10 * cache.GIB}
+_OWN = ("pip", "setuptools")
+
+
+@dataclass(frozen=True)
+class Order:
+    """What to build: a lock's variant plus extras, with which tool, from which sources.
+
+    Attributes:
+        name: backend that asked; for messages only.
+        asked: the user named the place for wheels.
+    """
+
+    name: str
+    lock: EnvLock
+    variant: str
+    extras: tuple[str, ...]
+    tool: Tool
+    sources: Sources
+    asked: bool
+
+
+def build(order: Order, env: Path, say: Callable[[str], None], claim: int) -> None:
+    """Make the environment; whatever lay in its folder is removed first.
+
+    Args:
+        claim: descriptor of the lock on the folder, inherited by every step.
+
+    Raises:
+        EnvironmentMissing: a step failed, or what came out is not what the lock says.
+        StorageError: too little space.
+    """
+    torch = torchbuild.choose(order.lock, order.variant, order.tool, order.sources, order.asked)
+    cache.room(_NEED[torch.lock])
+    if torch.warning:
+        say(torch.warning)
+    if env.exists():
+        shutil.rmtree(env)
+    env.mkdir(parents=True)
+    _run(order, env, _base_steps(order, env, torch), say, claim)
+    if order.extras:
+        _run(order, env, [_extras_step(order, env)], say, claim)
+    _run(order, env, [_import_step(order, env)], say, claim)
+    atomic.write_json(env / cache.READY, _verified(order, env, torch).model_dump())
+
+
+def _run(order: Order, env: Path, steps: list[Step], say: Callable[[str], None], claim: int) -> None:
+    log, variables = env / cache.LOG, order.tool.environment(order.sources)
+    for one in steps:
+        if not step.run(one, log, variables, claim, say):
+            raise failed(order.name, one, log)
+
+
+def _base_steps(order: Order, env: Path, torch: TorchBuild) -> list[Step]:
+    tool, python = order.tool, cache.python_of(env)
+    lock = order.lock.folder / f"{torch.lock}.lock"
+    steps = [Step(f"making {env} with {tool.version}", tool.make(env))]
+    if torch.words:
+        steps.append(Step(f"installing {torch.words[0]}", tool.add(python, "--no-deps", *torch.words)))
+    argv = tool.add(python, "--no-deps", "--require-hashes", "-r", str(lock))
+    return [*steps, Step(f"installing the locked packages ({lock.name})", argv)]
+
+
+def _extras_step(order: Order, env: Path) -> Step:
+    """Extras come last, under the constraint that nothing the lock brought changes its version."""
+    found = probe.look(cache.python_of(env)).packages
+    kept = env / "kept.txt"
+    atomic.write_text(kept, "".join(f"{name}=={found[name]}\n" for name in sorted(found) if name not in _OWN))
+    argv = order.tool.add(cache.python_of(env), "-c", str(kept), *order.extras)
+    return Step(f"installing {' '.join(order.extras)}", argv)
+
+
+def _import_step(order: Order, env: Path) -> Step:
+    argv = (str(cache.python_of(env)), "-E", "-c", probe.IMPORTS, *pins.required(order.lock))
+    return Step("importing the packages", argv)
+
+
+def _verified(order: Order, env: Path, torch: TorchBuild) -> Ready:
+    found = probe.look(cache.python_of(env))
+    wrong = pins.differences(pins.expected(order.lock, torch.lock, found.markers), found.packages)
+    if wrong:
+        raise EnvironmentMissing(
+            "the environment differs from its lock",
+            where=str(env),
+            why="numbers from such an environment could not be compared with any other",
+            fix=f"post-train backends install {order.name} --force",
+            details=wrong,
+        )
+    return Ready(
+        key=cache.key(order.lock, order.variant, order.extras),
+        variant=order.variant,
+        lock=cache.digest(order.lock, order.variant),
+        python=found.python,
+        tool=order.tool.version,
+        installed=datetime.now(UTC).isoformat(timespec="microseconds"),
+        extras=order.extras,
+        packages=found.packages,
+    )

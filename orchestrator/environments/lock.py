@@ -1,0 +1,78 @@
+"""Makes the lock files of a backend: `python -m orchestrator.environments.lock trl hf`.
+
+One resolution for every platform and Python from 3.11 on, with the hash of every file. `cuda.lock` holds everything;
+`cpu.lock` leaves out torch and what only its CUDA build needs, because the CPU build of torch comes from other places
+under other hashes; `torch.txt` pins its version.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from orchestrator import process, registry
+from orchestrator.atomic import write_text
+from orchestrator.environments import pins, tools
+from orchestrator.errors import EnvironmentMissing, PostTrainError, UsageError
+
+OLDEST_PYTHON = "3.11"
+_CUDA_ONLY = ("cuda-", "nvidia-", "torch", "triton")
+_HEADER = "# Made by `python -m orchestrator.environments.lock`; edit the .in files, not this one.\n"
+
+
+@click.command()
+@click.argument("names", nargs=-1, required=True)
+@click.option("--upgrade", is_flag=True, help="Take the newest versions that the .in files allow.")
+def command(names: tuple[str, ...], upgrade: bool) -> None:
+    """Resolve the .in files of each backend NAMES into its locks."""
+    try:
+        for path in (path for name in names for path in write(_folder(name), upgrade=upgrade)):
+            click.echo(str(path))
+    except PostTrainError as error:
+        raise click.ClickException(str(error)) from error
+
+
+def write(folder: Path, *, upgrade: bool = False) -> list[Path]:
+    """Write `cuda.lock`, `cpu.lock` and `torch.txt` of one folder from its `.in` files."""
+    cuda, cpu, torch = (folder / name for name in ("cuda.lock", "cpu.lock", "torch.txt"))
+    _compile(folder, cuda, (), upgrade)
+    everything = pins.read(cuda)
+    _compile(folder, cpu, [p.name for p in everything if p.name.startswith(_CUDA_ONLY)], upgrade)
+    write_text(torch, "".join(f"torch=={p.version}\n" for p in everything if p.name == "torch"))
+    return [cuda, cpu, torch]
+
+
+def _folder(name: str) -> Path:
+    found = registry.load(name).lock()
+    if found is None:
+        raise UsageError(f"{name} has no environment of its own, so nothing to lock")
+    return found.folder
+
+
+def _compile(folder: Path, output: Path, omitted: list[str] | tuple[str, ...], upgrade: bool) -> None:
+    uv = tools.find("uv")
+    skip = [word for name in sorted(set(omitted)) for word in ("--no-emit-package", name)]
+    inputs = sorted(path.name for path in folder.glob("*.in"))
+    asked = ("--universal", "--generate-hashes", "--no-header", "--quiet", "--python-version", OLDEST_PYTHON)
+    argv = (
+        *uv.program,
+        "pip",
+        "compile",
+        *inputs,
+        *asked,
+        *skip,
+        *(("--upgrade",) if upgrade else ()),
+        "-o",
+        output.name,
+    )
+    outcome = process.run(argv, timeout=600, cwd=folder)
+    if outcome.code != 0:
+        raise EnvironmentMissing(
+            "the .in files can't be resolved together", where=str(folder), details=outcome.err.splitlines()
+        )
+    write_text(output, _HEADER + output.read_text(encoding="utf-8").removeprefix(_HEADER))
+
+
+if __name__ == "__main__":
+    command()

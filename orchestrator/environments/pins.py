@@ -1,0 +1,62 @@
+"""What a lock pins, and how an interpreter's packages differ from it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from packaging.markers import Marker
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from orchestrator.backend import EnvLock
+
+
+@dataclass(frozen=True)
+class Pin:
+    """One exact version, and the interpreters it is for."""
+
+    name: str
+    version: str
+    marker: Marker | None
+
+
+def read(path: Path) -> list[Pin]:
+    """The pins of a lock or requirements file; lines without `==` are left out."""
+    text = re.sub(r"\\\n", " ", path.read_text(encoding="utf-8"))
+    wanted = [Requirement(line) for line in map(_bare, text.splitlines()) if line]
+    return [
+        Pin(canonicalize_name(r.name), s.version, r.marker) for r in wanted for s in r.specifier if s.operator == "=="
+    ]
+
+
+def required(lock: EnvLock) -> list[str]:
+    """Names that the engine can't do without: those of `requirements.in`."""
+    lines = map(_bare, (lock.folder / "requirements.in").read_text(encoding="utf-8").splitlines())
+    return [canonicalize_name(Requirement(line).name) for line in lines if line]
+
+
+def expected(lock: EnvLock, variant: str, markers: Mapping[str, str]) -> dict[str, str]:
+    """Name -> version that the lock wants in an interpreter with these marker values."""
+    torch = lock.folder / "torch.txt"
+    files = [lock.folder / f"{variant}.lock", *([torch] if variant == "cpu" and torch.exists() else [])]
+    found = [pin for file in files for pin in read(file)]
+    return {p.name: p.version for p in found if p.marker is None or p.marker.evaluate(dict(markers))}
+
+
+def differences(wanted: Mapping[str, str], found: Mapping[str, str], names: Iterable[str] | None = None) -> list[str]:
+    """One line for each package that is missing or of another version; a build tag such as `+cpu` doesn't count."""
+    lines = []
+    for name in wanted if names is None else [n for n in names if n in wanted]:
+        if name not in found:
+            lines.append(f"{name} is missing; the lock has {wanted[name]}")
+        elif found[name].split("+")[0] != wanted[name].split("+")[0]:
+            lines.append(f"{name} is {found[name]}; the lock has {wanted[name]}")
+    return lines
+
+
+def _bare(line: str) -> str:
+    """A requirement without comment and hashes."""
+    return re.split(r"\s--hash=|(?:^|\s)#", line, maxsplit=1)[0].strip()

@@ -1,0 +1,101 @@
+"""Where packages come from on this machine: what pip is told, said to uv too, and who has a CPU build of torch.
+
+No address of any registry is written here: the tools have their own, and users configure theirs.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import platform
+import re
+import shutil
+import sys
+from dataclasses import dataclass
+
+from orchestrator import process
+
+VARIABLE = "POST_TRAIN_FIND_LINKS"
+_VERSION = re.compile(r"[^\s,]+")
+
+
+@dataclass(frozen=True)
+class Sources:
+    """Folders or pages of wheels, the main index if it is not the default, further ones, a certificate file."""
+
+    find_links: tuple[str, ...] = ()
+    index: str | None = None
+    extra: tuple[str, ...] = ()
+    cert: str | None = None
+
+    def for_uv(self) -> dict[str, str]:
+        """The same in uv's variables, where the user's own win. Not in an argv, which would show a password."""
+        told = {
+            "UV_FIND_LINKS": ",".join(self.find_links),
+            "UV_DEFAULT_INDEX": self.index or "",
+            "UV_INDEX": " ".join(self.extra),
+            # pip takes the best version that any of its indexes has; the hashes say whether it is the right file
+            "UV_INDEX_STRATEGY": "unsafe-best-match" if self.extra else "",
+            "SSL_CERT_FILE": self.cert or "",
+            "UV_PYTHON_DOWNLOADS": "never",
+            "UV_NO_PROGRESS": "1",
+        }
+        return {
+            key: value for key, value in told.items() if value and (key == "UV_FIND_LINKS" or key not in os.environ)
+        }
+
+
+def configured(find_links: str | None = None) -> Sources:
+    """What pip is configured with, with `find_links` or the variable in front."""
+    asked = find_links or os.environ.get(VARIABLE) or ""
+    settings = _pip_settings()
+    links = (*asked.split(), *settings.get("find-links", "").split(), *os.environ.get("UV_FIND_LINKS", "").split(","))
+    return Sources(
+        find_links=tuple(dict.fromkeys(filter(None, links))),
+        index=settings.get("index-url"),
+        extra=tuple(settings.get("extra-index-url", "").split()),
+        cert=settings.get("cert"),
+    )
+
+
+def asked(find_links: str | None = None) -> bool:
+    """Whether the user named a place for wheels, by flag or variable."""
+    return bool(find_links or os.environ.get(VARIABLE))
+
+
+def cpu_build(version: str, sources: Sources) -> str | None:
+    """The full version of the CPU build of torch, such as `2.13.0+cpu`, if pip sees one for this Python."""
+    pip = _pip()
+    if pip is None:
+        return None
+    links = [word for link in sources.find_links for word in ("--find-links", link)]
+    target = ("--python-version", f"{sys.version_info[0]}.{sys.version_info[1]}")
+    outcome = process.run((*pip, "index", "versions", "torch", *target, *links), timeout=120)
+    line = next((text for text in outcome.out.splitlines() if text.startswith("Available versions:")), "")
+    return next((v for v in _VERSION.findall(line) if v.startswith(f"{version}+cpu")), None)
+
+
+def plain_is_cuda() -> bool:
+    """Whether the main index's plain torch wheel is a CUDA build on this platform: so on Linux, not on macOS."""
+    return platform.system() == "Linux"
+
+
+def _pip() -> tuple[str, ...] | None:
+    if process.run((sys.executable, "-m", "pip", "--version"), timeout=60).code == 0:
+        return (sys.executable, "-m", "pip")
+    on_path = shutil.which("pip") or shutil.which("pip3")
+    return (on_path,) if on_path else None
+
+
+def _pip_settings() -> dict[str, str]:
+    """pip's options by name; environment variables win over the `install` section, that over `global`, as in pip."""
+    pip = _pip()
+    outcome = process.run((*pip, "config", "list"), timeout=60) if pip else None
+    found: dict[str, tuple[int, str]] = {}
+    for line in outcome.out.splitlines() if outcome and outcome.code == 0 else ():
+        key, _, value = line.partition("=")
+        section, _, name = key.rpartition(".")
+        rank = {":env:": 3, "install": 2, "global": 1}.get(section, 0)
+        if rank > found.get(name, (0, ""))[0]:
+            found[name] = (rank, str(ast.literal_eval(value)))
+    return {name: value for name, (_, value) in found.items()}
