@@ -1,0 +1,1 @@
+"""TRL: supervised fine-tuning, preference optimisation and GRPO with LoRA, QLoRA or full weights."""

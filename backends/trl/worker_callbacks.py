@@ -1,0 +1,119 @@
+"""What happens during training beside training: events, the stop on request, and eyes on the reward signal."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from transformers import TrainerCallback
+
+from backends.trl.worker_reward import Rewards
+from orchestrator.events import EventWriter
+from orchestrator.harness import Harness, WorkError
+
+_FINAL = "train_runtime"
+_PATIENCE = 3
+"""Logs in a row before a signal that stays bad is reported."""
+
+
+class Progress(TrainerCallback):  # type: ignore[misc]
+    """Step, evaluation and checkpoint events; stops a run whose loss is no number."""
+
+    def __init__(self, events: EventWriter) -> None:
+        self._events = events
+
+    def on_train_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+        self._events.emit("state", state="training", total=state.max_steps)
+
+    def on_log(self, args: Any, state: Any, control: Any, logs: dict[str, Any] | None = None, **_: Any) -> None:
+        if not logs or _FINAL in logs:
+            return
+        metrics = {k: v for k, v in logs.items() if isinstance(v, int | float)}
+        self._events.emit("step", step=state.global_step, total=state.max_steps, metrics=metrics)
+        for name in ("loss", "grad_norm"):
+            if not math.isfinite(metrics.get(name, 0.0)):
+                raise WorkError(
+                    "training.nan",
+                    f"{name} is {metrics[name]} at step {state.global_step}",
+                    why="weights are damaged from here on",
+                    fix="lower training.learning_rate, add training.warmup_steps, or use training.precision bf16 instead of fp16; "
+                    "then resume from the last checkpoint before it or start over",
+                )
+
+    def on_save(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+        path = f"{args.output_dir}/checkpoint-{state.global_step}"
+        self._events.emit("checkpoint", step=state.global_step, path=path)
+
+
+class Stop(TrainerCallback):  # type: ignore[misc]
+    """Saves and ends when a stop is wanted. All ranks decide together, or one would wait for the others forever.
+
+    Attributes:
+        stopped: whether training ended for that reason.
+    """
+
+    def __init__(self, harness: Harness) -> None:
+        self._leash = harness.leash
+        self.stopped, self._trainer = False, None
+
+    def watch(self, trainer: Any) -> None:
+        """The trainer whose generation boundaries count; a checkpoint between two of them can't be resumed exactly."""
+        self._trainer = trainer
+
+    def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+        if self._agreed(args) and self._at_boundary(args) and state.global_step < state.max_steps:
+            control.should_save = control.should_training_stop = self.stopped = True
+
+    def _agreed(self, args: Any) -> bool:
+        wanted = self._leash is not None and self._leash.wanted
+        if args.world_size == 1:
+            return wanted
+        import torch
+
+        flag = torch.tensor(int(wanted), device=args.device)
+        torch.distributed.all_reduce(flag, op=torch.distributed.ReduceOp.MAX)
+        return bool(flag.item())
+
+    def _at_boundary(self, args: Any) -> bool:
+        every = getattr(args, "steps_per_generation", None)
+        return every is None or self._trainer is None or self._trainer._step % (every * args.num_iterations) == 0
+
+
+class Signal(TrainerCallback):  # type: ignore[misc]
+    """Shows a completion at each log, and warns when rewards stop telling completions apart."""
+
+    def __init__(self, rewards: Rewards, events: EventWriter) -> None:
+        self._rewards, self._events = rewards, events
+        self._bad = {"frac_reward_zero_std": 0, "completions/clipped_ratio": 0}
+
+    def on_log(self, args: Any, state: Any, control: Any, logs: dict[str, Any] | None = None, **_: Any) -> None:
+        if not logs or _FINAL in logs:
+            return
+        if self._rewards.latest:
+            entry = self._rewards.latest[0]
+            self._events.emit("sample", step=state.global_step, **{k: _text(v) for k, v in entry.items()})
+        self._watch("frac_reward_zero_std", logs.get("frac_reward_zero_std", 0.0) >= 1.0, _FLAT)
+        self._watch("completions/clipped_ratio", logs.get("completions/clipped_ratio", 0.0) >= 0.8, _CLIPPED)
+
+    def _watch(self, name: str, bad: bool, warning: tuple[str, str]) -> None:
+        self._bad[name] = self._bad[name] + 1 if bad else 0
+        if self._bad[name] == _PATIENCE:
+            self._events.emit("warning", code=warning[0], message=warning[1])
+
+
+_FLAT = (
+    "reward.flat",
+    f"in {_PATIENCE} logs in a row every group had equal rewards: there is nothing to learn from; "
+    "use a reward with more steps, easier prompts, or a higher rl.temperature",
+)
+_CLIPPED = (
+    "reward.clipped",
+    f"in {_PATIENCE} logs in a row most completions ran into rl.max_completion_length and were judged unfinished; raise it",
+)
+
+
+def _text(value: Any) -> Any:
+    """A conversation as the text of its last message."""
+    if isinstance(value, list) and value and isinstance(value[-1], dict):
+        return value[-1].get("content")
+    return value

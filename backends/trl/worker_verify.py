@@ -1,0 +1,83 @@
+"""Looks at an artifact on disk before it gets its name: silent losses are found here or by nobody."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from backends.trl.worker_file import Arguments
+from orchestrator.harness import WorkError
+
+_WRAPPERS = ("_orig_mod.", "_checkpoint_wrapped_module.", "_fsdp_wrapped_module.", "module.")
+
+
+def verify(folder: Path, arguments: Arguments, model: Any) -> dict[str, float]:
+    """Check every tensor.
+
+    Returns:
+        Tensor and parameter counts.
+
+    Raises:
+        WorkError: no tensors, wrapped names, empty or non-finite tensors, an adapter that never trained, parts missing.
+    """
+    names, parameters, alive = [], 0, 0
+    for name, tensor in _tensors(folder):
+        _refuse_tensor(name, tensor)
+        names.append(name)
+        parameters += tensor.numel()
+        alive += "lora_B" in name and bool(tensor.any())
+    _refuse_names(folder, names)
+    if arguments.peft is not None:
+        _refuse_adapter(folder, names, alive)
+    elif model.config.get_text_config().tie_word_embeddings and any(name.endswith("lm_head.weight") for name in names):
+        raise _wrong(folder, "the embeddings are tied, but a separate lm_head.weight was written")
+    return {"tensors": len(names), "parameters": parameters}
+
+
+def _tensors(folder: Path) -> Iterator[tuple[str, Any]]:
+    from safetensors import safe_open
+
+    for file in sorted(folder.glob("*.safetensors")):
+        with safe_open(file, framework="pt") as opened:
+            for name in opened.keys():  # noqa: SIM118  (no mapping: it can't be iterated)
+                yield name, opened.get_tensor(name)
+
+
+def _refuse_tensor(name: str, tensor: Any) -> None:
+    if tensor.numel() == 0:
+        raise _wrong(Path(name), "a tensor without elements was written")
+    if tensor.is_floating_point() and not bool(tensor.isfinite().all()):
+        raise _wrong(Path(name), "a tensor holds NaN or infinity", fix="lower training.learning_rate and train again")
+
+
+def _refuse_names(folder: Path, names: list[str]) -> None:
+    if not names:
+        raise _wrong(folder, "no tensor was written")
+    wrapped = [name for name in names if any(w in f".{name}" for w in (f".{wrapper}" for wrapper in _WRAPPERS))]
+    if wrapped:
+        raise _wrong(
+            folder, f"{len(wrapped)} names carry a wrapper's prefix, e.g. {wrapped[0]}: they would load as nothing"
+        )
+
+
+def _refuse_adapter(folder: Path, names: list[str], alive: int) -> None:
+    config = json.loads((folder / "adapter_config.json").read_text(encoding="utf-8"))
+    if not alive and any("lora_B" in name for name in names):
+        raise _wrong(
+            folder,
+            "every lora_B is zero: the adapter never trained",
+            fix="raise training.learning_rate or train longer",
+        )
+    absent = [
+        part for part in config.get("modules_to_save") or [] if not any(f".{part}." in f".{name}" for name in names)
+    ]
+    if absent:
+        raise _wrong(folder, f"modules_to_save {absent} are not in the saved adapter")
+
+
+def _wrong(where: Path, what: str, fix: str = "report this with the run's native file") -> WorkError:
+    return WorkError(
+        "artifact.wrong", f"{where}: {what}", why="the next stage would load something else than was trained", fix=fix
+    )
