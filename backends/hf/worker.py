@@ -17,6 +17,9 @@ def work(harness: Harness, native_file: Path) -> None:
     """Do the stage that the native file names."""
     settings = yaml.safe_load(native_file.read_text(encoding="utf-8"))
     harness.events.emit("state", state="loading")
+    from transformers.utils import logging
+
+    logging.disable_progress_bar()  # events carry the progress
     if settings["stage"] == "merge":
         from backends.hf.worker_merge import merge
 

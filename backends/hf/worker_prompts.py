@@ -94,8 +94,9 @@ def dated(reader: Reader, options: dict[str, Any]) -> bool:
 
 
 def _chat(tokenizer: Any, item: Item, options: dict[str, Any]) -> Ids:
+    own = item.columns.get("chat_template_kwargs") or {}
     rendered = tokenizer.apply_chat_template(
-        item.prompt, tools=item.tools, add_generation_prompt=True, tokenize=True, return_dict=True, **options
+        item.prompt, tools=item.tools, add_generation_prompt=True, tokenize=True, return_dict=True, **{**options, **own}
     )
     return list(rendered["input_ids"])
 
