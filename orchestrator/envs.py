@@ -53,7 +53,14 @@ def locate(backend_name: str, lock: EnvLock | None, machine: Machine, choice: st
     """
     if lock is None:
         return _core(backend_name)
-    return _given(backend_name, lock, choice) if choice else _locked(backend_name, lock, machine.variant)
+    return _given(backend_name, lock, choice) if choice else locked(backend_name, lock, machine.variant)
+
+
+def locked(name: str, lock: EnvLock, variant: str) -> EnvRef:
+    """The environment of a lock's variant, installed or not; of several with extras the one installed last."""
+    from orchestrator.environments import cache
+
+    return _ref(name, variant, cache.newest(lock, variant) or cache.folder(variant, cache.key(lock, variant)))
 
 
 def install(
@@ -94,12 +101,6 @@ def install(
             order = build.Order(name, lock, variant, wanted, tools.find(tool), known, asked)
             build.build(order, env, say, handle)
     return _ref(name, variant, env)
-
-
-def _locked(name: str, lock: EnvLock, variant: str) -> EnvRef:
-    from orchestrator.environments import cache
-
-    return _ref(name, variant, cache.newest(lock, variant) or cache.folder(variant, cache.key(lock, variant)))
 
 
 def _ref(name: str, variant: str, env: Path) -> EnvRef:

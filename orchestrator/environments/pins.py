@@ -34,8 +34,12 @@ def read(path: Path) -> list[Pin]:
 
 def required(lock: EnvLock) -> list[str]:
     """Names that the engine can't do without: those of `requirements.in`."""
-    lines = map(_bare, (lock.folder / "requirements.in").read_text(encoding="utf-8").splitlines())
-    return [canonicalize_name(Requirement(line).name) for line in lines if line]
+    return _names(lock.folder / "requirements.in")
+
+
+def named(lock: EnvLock) -> list[str]:
+    """Names that a person wrote down: those of every `.in` file."""
+    return [name for file in sorted(lock.folder.glob("*.in")) for name in _names(file)]
 
 
 def expected(lock: EnvLock, variant: str, markers: Mapping[str, str]) -> dict[str, str]:
@@ -55,6 +59,11 @@ def differences(wanted: Mapping[str, str], found: Mapping[str, str], names: Iter
         elif found[name].split("+")[0] != wanted[name].split("+")[0]:
             lines.append(f"{name} is {found[name]}; the lock has {wanted[name]}")
     return lines
+
+
+def _names(file: Path) -> list[str]:
+    lines = map(_bare, file.read_text(encoding="utf-8").splitlines())
+    return [canonicalize_name(Requirement(line).name) for line in lines if line]
 
 
 def _bare(line: str) -> str:

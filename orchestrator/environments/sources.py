@@ -11,6 +11,7 @@ import platform
 import re
 import shutil
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from orchestrator import process
@@ -61,6 +62,11 @@ def configured(find_links: str | None = None) -> Sources:
 def asked(find_links: str | None = None) -> bool:
     """Whether the user named a place for wheels, by flag or variable."""
     return bool(find_links or os.environ.get(VARIABLE))
+
+
+def shown(places: Sequence[str]) -> str:
+    """Places for a message, without the user and password that an address may hold."""
+    return ", ".join(re.sub(r"//[^@/]*@", "//", place) for place in places)
 
 
 def cpu_build(version: str, sources: Sources) -> str | None:

@@ -39,7 +39,18 @@ class Tool:
         """argv that installs into the environment; only built wheels, so that no package's code runs meanwhile."""
         if self.name == "uv":
             return (*self.program, "pip", "install", "--python", str(python), "--only-binary", ":all:", *words)
-        return (str(python), "-m", "pip", "install", "--only-binary", ":all:", "--no-input", *words)
+        return (
+            str(python),
+            "-m",
+            "pip",
+            "install",
+            "--only-binary",
+            ":all:",
+            "--no-input",
+            "--progress-bar",
+            "off",
+            *words,
+        )
 
     def environment(self, sources: Sources) -> dict[str, str]:
         """Environment of both: pip reads its own configuration, uv has to be told."""

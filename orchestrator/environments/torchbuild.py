@@ -43,7 +43,7 @@ def choose(lock: EnvLock, variant: str, tool: Tool, known: Sources, asked: bool)
         links = [word for link in known.find_links for word in ("--find-links", link)]
         return TorchBuild((f"torch=={build}", *links), "cpu")
     if asked:
-        place, fix = ", ".join(known.find_links), "name a place that has one, or leave --find-links out"
+        place, fix = sources.shown(known.find_links), "name a place that has one, or leave --find-links out"
         raise EnvironmentMissing(f"no CPU build of torch {pin} for this Python", where=place, fix=fix)
     if tool.name == "uv":
         return TorchBuild((f"torch=={pin}", "--torch-backend", "cpu"), "cpu")
