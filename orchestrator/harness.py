@@ -28,7 +28,7 @@ class WorkError(Exception):
         self.code, self.message, self.why, self.fix = code, message, why, fix
 
 
-class Stopped(Exception):  # noqa: N818  (not an error: the work stopped because somebody asked)
+class Stopped(Exception):
     """The work stopped early on request and left a resumable state."""
 
 
