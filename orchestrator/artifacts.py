@@ -6,6 +6,7 @@ from pathlib import Path
 
 from orchestrator import sizing
 from orchestrator.backend import Artifact, ArtifactFile, Expected, ModelRef
+from orchestrator.cache import cache_root
 from orchestrator.digest import combined, folder_files, model_digest
 from orchestrator.errors import HandoffError
 
@@ -29,7 +30,7 @@ def collect(run_dir: Path, expected: tuple[Expected, ...], model: ModelRef) -> t
 def intact(run_dir: Path, artifact: Artifact) -> bool:
     """Whether the files still have the sizes and digests that were recorded."""
     folder = run_dir / artifact.path
-    return folder.is_dir() and combined(folder_files(folder)) == artifact.digest
+    return folder.is_dir() and combined(folder_files(folder, cache_root() / "digests")) == artifact.digest
 
 
 def _artifact(run_dir: Path, expected: Expected, model: ModelRef) -> Artifact:

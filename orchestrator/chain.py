@@ -27,6 +27,7 @@ class Link:
     """
 
     run: str
+    name: str
     path: Path
     stage: Stage
     fingerprint: str
@@ -70,17 +71,14 @@ def link(run: Run) -> Link:
     """
     m = run.manifest
     if m.state != "SUCCEEDED":
-        fix = (
-            f"post-train {'sft' if m.spec.stage == 'sft' else 'run'} --resume {run.id}"
-            if m.state != "RUNNING"
-            else "wait for it"
-        )
+        fix = "wait for it" if m.state == "RUNNING" else f"post-train run --resume {run.id}"
         raise HandoffError(f"{run.id} is {m.state}, so nothing can start from it", where=str(run.path), fix=fix)
     artifact = m.artifact("adapter", "model")
     if artifact is None and m.spec.stage != "eval":
         raise HandoffError(f"{run.id} left no model", where=str(run.path))
     return Link(
         run=run.id,
+        name=m.spec.name,
         path=run.path,
         stage=m.spec.stage,
         fingerprint=m.fingerprint,

@@ -8,7 +8,7 @@ from typing import Any
 from orchestrator import findings, launchers
 from orchestrator.backend import ModelRef, Native
 from orchestrator.envs import EnvRef
-from orchestrator.errors import DataError, EnvironmentMissing, ModelError, PostTrainError, PreflightError
+from orchestrator.errors import DataError, EnvironmentMissing, ModelError, PostTrainError, PreflightError, StorageError
 from orchestrator.findings import Finding
 from orchestrator.hardware import Machine
 from orchestrator.manifest import Parent
@@ -24,7 +24,8 @@ class RunPlan(Part):
     Attributes:
         model: what the stage starts from; `compare`: what an eval compares, oldest first.
         native: the engine's files, launch and promised artifacts; None when errors prevent it.
-        reuses: id of a finished run with the same fingerprint that stands in for this one.
+        reuses: id of a finished run with the same fingerprint and parents that stands in for this one.
+        resumes: id of a stopped run with the same fingerprint and parents that goes on instead of this one.
     """
 
     run_id: str
@@ -43,6 +44,7 @@ class RunPlan(Part):
     identity: dict[str, Any]
     fingerprint: str
     reuses: str | None = None
+    resumes: str | None = None
 
     @property
     def argv(self) -> tuple[str, ...]:
@@ -66,6 +68,21 @@ class RunPlan(Part):
 
         variables = [f"{key}={shlex.quote(value)}" for key, value in self.environment.items()]
         return " ".join([*variables, *(shlex.quote(word) for word in self.argv)])
+
+
+def load_plan(run_dir: Path) -> RunPlan:
+    """The plan that a run was started with.
+
+    Raises:
+        StorageError: it is missing or damaged.
+    """
+    path = run_dir / "plan.json"
+    try:
+        return RunPlan.model_validate_json(path.read_bytes())
+    except (OSError, ValueError) as error:
+        raise StorageError(
+            f"the plan can't be read: {str(error).splitlines()[0]}", where=str(path), fix="start a new run"
+        ) from None
 
 
 def refuse(plans: list[RunPlan]) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from orchestrator import chain, envs, fingerprint, hardware, registry, sizing
+from orchestrator.artifacts import intact
 from orchestrator.backend import Backend, Job, ModelRef
 from orchestrator.cache import cache_root
 from orchestrator.chain import Link
@@ -16,8 +17,9 @@ from orchestrator.digest import file_digest, model_digest
 from orchestrator.errors import UsageError
 from orchestrator.findings import Finding, accept, errors
 from orchestrator.hardware import Machine
+from orchestrator.index import Row
 from orchestrator.nearest import nearest
-from orchestrator.plan import RunPlan
+from orchestrator.plan import RunPlan, load_plan
 from orchestrator.preflight import combinations, data, environment, hyperparameters, room
 from orchestrator.preflight.data import DataLook
 from orchestrator.recipe import Recipe, Settings, Value
@@ -92,9 +94,8 @@ class Planner:
 
     def _converted(self, parent: Link, pipeline: str | None) -> Link:
         """The merge of an adapter run: training starts from a full model, so KL is measured against that policy."""
-        name = parent.run.split(f"-{parent.stage}-")[0]
         conversion: Settings = {
-            "name": Value(name, "conversion"),
+            "name": Value(parent.name, "conversion"),
             "stage": Value("merge", "conversion"),
             "from": Value([parent.run], "conversion"),
         }
@@ -103,21 +104,33 @@ class Planner:
         return self._link(self._keep(self._reused(plan) or plan).run_id)
 
     def _keep(self, plan: RunPlan) -> RunPlan:
-        kept = (self._reused(plan) if self.reuse and not plan.reuses else None) or plan
+        kept = (self._reused(plan) or self._resumed(plan) or plan) if self.reuse and not plan.reuses else plan
         self.plans.append(kept)
         self._links.setdefault(kept.run_id, _planned(kept))
         return kept
 
     def _reused(self, plan: RunPlan) -> RunPlan | None:
-        """The same plan standing for a finished run with the same fingerprint and parents."""
+        """The same plan standing for a finished run, if nothing that it took or made was touched since."""
+        row = self._twin(plan, "SUCCEEDED")
+        if row is None or not self._untouched([row.id, *row.parents]):
+            return None
+        self._link(row.id)
+        return plan.model_copy(update={"run_id": row.id, "run_dir": Path(row.folder).resolve(), "reuses": row.id})
+
+    def _resumed(self, plan: RunPlan) -> RunPlan | None:
+        """The plan of a stopped run, to go on with; what it leaves lies in its own folder."""
+        row = self._twin(plan, "INTERRUPTED")
+        return load_plan(Path(row.folder)).model_copy(update={"resumes": row.id}) if row else None
+
+    def _twin(self, plan: RunPlan, state: str) -> Row | None:
+        """The newest run in this state with the same fingerprint and parents."""
         parents = [p.run for p in plan.parents]
-        for row in self.store.rows():
-            if row.state == "SUCCEEDED" and row.fingerprint == plan.fingerprint and row.parents == parents:
-                self._link(row.id)
-                return plan.model_copy(
-                    update={"run_id": row.id, "run_dir": Path(row.folder).resolve(), "reuses": row.id}
-                )
-        return None
+        same = (r for r in self.store.rows() if r.fingerprint == plan.fingerprint and r.parents == parents)
+        return next((row for row in same if row.state == state), None)
+
+    def _untouched(self, runs: list[str]) -> bool:
+        found = [self.store.find(name) for name in runs]
+        return all(intact(run.path, artifact) for run in found for artifact in run.manifest.artifacts)
 
     def _plan(self, resolved: Resolved, parents: list[Link], pipeline: str | None) -> RunPlan:
         spec, backend = resolved.spec, registry.load(resolved.spec.backend)
@@ -238,6 +251,7 @@ def _planned(plan: RunPlan) -> Link:
     kind = expected.kind if expected and expected.kind != "report" else None
     return Link(
         run=plan.run_id,
+        name=plan.spec.name,
         path=plan.run_dir,
         stage=plan.spec.stage,
         fingerprint=plan.fingerprint,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 
 from orchestrator import artifacts, atomic, attempt, envs, manifest, provenance, registry
 from orchestrator.attempt import Ending
@@ -13,7 +12,7 @@ from orchestrator.errors import HandoffError, PostTrainError, RunInterrupted, St
 from orchestrator.interrupt import Interrupt
 from orchestrator.lock import owned
 from orchestrator.manifest import Attempt, Failure, Manifest
-from orchestrator.plan import RunPlan
+from orchestrator.plan import RunPlan, load_plan
 from orchestrator.progress import Progress
 from orchestrator.rundir import RunDir
 from orchestrator.store import Run, Store
@@ -130,21 +129,6 @@ class Runner:
             error.fix = error.fix or f"post-train run --resume {plan.run_id}"
             raise error
         return Run(plan.run_dir, record)
-
-
-def load_plan(run_dir: Path) -> RunPlan:
-    """The plan that a run was started with.
-
-    Raises:
-        StorageError: it is missing or damaged.
-    """
-    path = run_dir / "plan.json"
-    try:
-        return RunPlan.model_validate_json(path.read_bytes())
-    except (OSError, ValueError) as error:
-        raise StorageError(
-            f"the plan can't be read: {str(error).splitlines()[0]}", where=str(path), fix="start a new run"
-        ) from None
 
 
 def _failure(error: PostTrainError, ending: Ending) -> Failure:

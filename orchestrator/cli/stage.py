@@ -55,10 +55,10 @@ def stage_recipe(stage: str, given: dict[str, Any]) -> Recipe:
 
 def _name(given: dict[str, Any]) -> str:
     """A run is named after its recipe; without one, after the run or model it starts from."""
-    source = (given.get("parents") or [None])[0] or given.get("model") or "run"
-    words = Path(source).name.split("-sft-")[0]
-    kept = "".join(c if c.isalnum() or c in "._-" else "-" for c in words).strip("-._")
-    return kept or "run"
+    if given.get("parents"):
+        return Store(given["runs"].expanduser().absolute()).find(given["parents"][0]).manifest.spec.name
+    words = Path(given.get("model") or "").name
+    return "".join(c if c.isalnum() or c in "._-" else "-" for c in words).strip("-._") or "run"
 
 
 def execute(recipe: Recipe, settings: Settings, wanted: Request) -> None:
@@ -82,6 +82,9 @@ def _one(runner: Runner, store: Store, each: RunPlan) -> Run:
     if each.reuses:
         runner.say(f"{each.spec.stage} {each.reuses}: reused, its inputs are unchanged")
         return store.find(str(each.run_dir))
+    if each.resumes:
+        runner.say(f"{each.spec.stage} {each.resumes}: going on from its newest checkpoint")
+        return runner.resume(store.find(str(each.run_dir)))
     for finding in each.findings:
         if finding.level == "advice" and not finding.accepted:
             runner.say(f"advice [{finding.code}] {finding.message}")

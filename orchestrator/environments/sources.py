@@ -13,6 +13,7 @@ import shutil
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from orchestrator import process
 
@@ -28,6 +29,11 @@ class Sources:
     index: str | None = None
     extra: tuple[str, ...] = ()
     cert: str | None = None
+
+    def for_pip(self) -> dict[str, str]:
+        """pip's variables; it reads its own configuration, so it only has to hear of further places."""
+        told = {"PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_USER": "0"}
+        return told | ({"PIP_FIND_LINKS": " ".join(self.find_links)} if self.find_links else {})
 
     def for_uv(self) -> dict[str, str]:
         """The same in uv's variables, where the user's own win. Not in an argv, which would show a password."""
@@ -48,9 +54,13 @@ class Sources:
 
 def configured(find_links: str | None = None) -> Sources:
     """What pip is configured with, with `find_links` or the variable in front."""
-    asked = find_links or os.environ.get(VARIABLE) or ""
+    named = find_links or os.environ.get(VARIABLE)
     settings = _pip_settings()
-    links = (*asked.split(), *settings.get("find-links", "").split(), *os.environ.get("UV_FIND_LINKS", "").split(","))
+    links = (
+        _place(named) if named else "",
+        *settings.get("find-links", "").split(),
+        *os.environ.get("UV_FIND_LINKS", "").split(","),
+    )
     return Sources(
         find_links=tuple(dict.fromkeys(filter(None, links))),
         index=settings.get("index-url"),
@@ -74,9 +84,10 @@ def cpu_build(version: str, sources: Sources) -> str | None:
     pip = _pip()
     if pip is None:
         return None
-    links = [word for link in sources.find_links for word in ("--find-links", link)]
     target = ("--python-version", f"{sys.version_info[0]}.{sys.version_info[1]}")
-    outcome = process.run((*pip, "index", "versions", "torch", *target, *links), timeout=120)
+    outcome = process.run(
+        (*pip, "index", "versions", "torch", *target), timeout=120, env=os.environ | sources.for_pip()
+    )
     line = next((text for text in outcome.out.splitlines() if text.startswith("Available versions:")), "")
     return next((v for v in _VERSION.findall(line) if v.startswith(f"{version}+cpu")), None)
 
@@ -84,6 +95,14 @@ def cpu_build(version: str, sources: Sources) -> str | None:
 def plain_is_cuda() -> bool:
     """Whether the main index's plain torch wheel is a CUDA build on this platform: so on Linux, not on macOS."""
     return platform.system() == "Linux"
+
+
+def _place(named: str) -> str:
+    """A folder's full path, as an address where blanks or commas would end it in a variable; pages as they are."""
+    path = Path(named).expanduser().absolute()
+    if not path.is_dir():
+        return named
+    return path.as_uri() if re.search(r"[\s,]", str(path)) else str(path)
 
 
 def _pip() -> tuple[str, ...] | None:
