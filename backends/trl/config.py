@@ -19,8 +19,10 @@ Kwargs = dict[str, Any]
 def trainer_config(spec: RunSpec, job: Job, chosen: Choices) -> Kwargs:
     """Everything the spec says about training, in the engine's words."""
     config = _common(spec, job, chosen) | _stage(spec, chosen)
-    config |= {k: v for k, v in native(spec, "config").items() if k not in ("save_strategy", "save_steps")}
-    return config | steps.saving(spec, job, config) | _evaluation(spec, config) | native(spec, "config")
+    config |= native(spec, "config")
+    merged = config | steps.saving(spec, job, config) | _evaluation(spec, config) | native(spec, "config")
+    shards = native(spec, "config").get("fsdp_config")
+    return merged | ({"fsdp_config": _fsdp() | shards} if isinstance(shards, dict) else {})
 
 
 def native(spec: RunSpec, section: str) -> Kwargs:
@@ -68,11 +70,11 @@ def _compute(spec: RunSpec, chosen: Choices) -> Kwargs:
         "fp16": chosen.precision == "fp16",
         "gradient_checkpointing": chosen.checkpointing,
         **({} if chosen.gpu else {"use_cpu": True, "dataloader_pin_memory": False}),
-        **({"fsdp": True, "fsdp_config": _fsdp(spec)} if spec.hardware.sharding == "fsdp2" else {}),
+        **({"fsdp": True, "fsdp_config": _fsdp()} if spec.hardware.sharding == "fsdp2" else {}),
     }
 
 
-def _fsdp(spec: RunSpec) -> Kwargs:
+def _fsdp() -> Kwargs:
     """Sharded checkpoints: gathering a large model on one rank at every save costs its memory and minutes."""
     return {"version": 2, "reshard_after_forward": True, "state_dict_type": "SHARDED_STATE_DICT"}
 

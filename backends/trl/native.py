@@ -16,6 +16,7 @@ WORKER = "backends.trl.worker"
 SECTIONS = ("config", "model", "peft", "quantization")
 """Sections that a recipe may add to under `native:`."""
 
+_MODULES = {"PYTHONPATH": "native/pythonpath", "PYTHONSAFEPATH": "1"}
 _HEADER = """\
 # {trainer} of TRL. Each section holds the keyword arguments of one constructor: `config` of {config}, `model` of
 # from_pretrained (after `path`), `peft` of LoraConfig, `quantization` of BitsAndBytesConfig. Run it by hand with the
@@ -42,7 +43,7 @@ def document(spec: RunSpec, job: Job) -> Kwargs:
     sections: Kwargs = {
         "trainer": TRAINERS[spec.stage],
         "config": trainer_config(spec, job, chosen) | _reference(spec, job),
-        "model": _model(spec, job, chosen) | native(spec, "model"),
+        "model": _model(job, chosen) | native(spec, "model"),
     }
     if spec.method != "full":
         sections["peft"] = _peft(spec) | native(spec, "peft")
@@ -85,13 +86,17 @@ def _environment(spec: RunSpec, job: Job) -> dict[str, str]:
         "OMP_NUM_THREADS": str(threads),
         "TOKENIZERS_PARALLELISM": "false",
         "HF_HUB_DISABLE_TELEMETRY": "1",
-        "WANDB_MODE": "disabled" if wandb == "off" else wandb,
-        **({"WANDB_PROJECT": spec.tracking.project, "WANDB_DIR": str(job.run_dir)} if wandb != "off" else {}),
+        "TQDM_DISABLE": "1",
+        **(
+            {"WANDB_MODE": wandb, "WANDB_PROJECT": spec.tracking.project, "WANDB_DIR": str(job.run_dir)}
+            if wandb != "off"
+            else {}
+        ),
         **({"TENSORBOARD_LOGGING_DIR": str(job.run_dir / "tensorboard")} if spec.tracking.tensorboard else {}),
     }
 
 
-def _model(spec: RunSpec, job: Job, chosen: Choices) -> Kwargs:
+def _model(job: Job, chosen: Choices) -> Kwargs:
     return {
         "path": job.model.path,
         **({"revision": job.model.revision} if job.model.revision else {}),
@@ -102,7 +107,7 @@ def _model(spec: RunSpec, job: Job, chosen: Choices) -> Kwargs:
 
 
 def _reference(spec: RunSpec, job: Job) -> Kwargs:
-    """With full weights TRL loads the reference itself, by path only: tell it the revision, or KL is against another model."""
+    """With full weights TRL loads the reference itself, by path: without the revision it would be another model."""
     loads = spec.method == "full" and (spec.stage == "dpo" or (spec.stage == "grpo" and spec.rl.beta > 0))
     return {"model_init_kwargs": {"revision": job.model.revision}} if loads and job.model.revision else {}
 

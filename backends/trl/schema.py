@@ -64,9 +64,13 @@ def _fits(value: Any, types: list[str]) -> bool:
 def _hint(value: Any) -> str:
     """YAML reads `2e-5` as text: it wants a point in the mantissa."""
     try:
-        return f"; write {float(value)!r} with a decimal point and no quotes" if isinstance(value, str) else ""
+        number = repr(float(value)) if isinstance(value, str) else ""
     except ValueError:
         return ""
+    mantissa, exponent, rest = number.partition("e")
+    return (
+        f"; write {mantissa if '.' in mantissa else mantissa + '.0'}{exponent}{rest} without quotes" if number else ""
+    )
 
 
 def _outside(value: Any, choices: list[str]) -> str:

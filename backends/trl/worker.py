@@ -5,7 +5,6 @@ Runs in the engine's environment: `python -m backends.trl.worker FILE`, or the s
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -16,32 +15,36 @@ from orchestrator.harness import Harness, Stopped, WorkError
 
 def work(harness: Harness, native_file: Path) -> None:
     """One training stage, from the native file to the artifact."""
+    from backends.trl import worker_device
+    from backends.trl.worker_save import save
+
     harness.events.emit("state", state="loading")
     arguments = read(native_file)
     trainer, stop, dtype = _prepare(harness, arguments)
-    checkpoint = _resume_point(harness, arguments, trainer.args.world_size)
+    checkpoint = _resume_point(harness, trainer.args) if harness.resume else None
     if harness.leash:
         harness.leash.defer(lambda: None)
     outcome = trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
     _require_end(trainer, stopped=stop.stopped)
     harness.events.emit("state", state="saving")
-    facts = _save(trainer, arguments, dtype)
+    facts = save(trainer, arguments, dtype)
     metrics = {key: value for key, value in outcome.metrics.items() if isinstance(value, int | float)}
     harness.events.emit("result", metrics={**metrics, "steps": trainer.state.global_step, **facts})
-    _leave()
+    worker_device.leave()
 
 
 def _prepare(harness: Harness, arguments: Arguments) -> tuple[Any, Any, Any]:
     """The trainer with its callbacks, the one that stops it, and the dtype of the weights as loaded."""
-    from backends.trl import worker_fsdp, worker_model, worker_save, worker_trainer
+    from backends.trl import worker_device, worker_fsdp, worker_model, worker_save, worker_trainer
 
     worker_save.refuse_existing(arguments)
+    worker_device.settle(use_cpu=bool(arguments.config.get("use_cpu")))
     rewards = worker_trainer.rewards(arguments, harness.events)
-    _set_threads()
     if arguments.sharded:
         worker_fsdp.allow_on_cpu()
     args = worker_trainer.configuration(arguments)
     tokenizer, model = worker_model.load_tokenizer(arguments), worker_model.load_model(arguments)
+    worker_model.refuse_outside(model, tokenizer)
     dtype = model.dtype
     stop, callbacks = _callbacks(harness, rewards)
     more = {"callbacks": callbacks, **({"reward_funcs": rewards.functions} if rewards else {})}
@@ -59,25 +62,20 @@ def _callbacks(harness: Harness, rewards: Any) -> tuple[Any, list[Any]]:
     return stop, [Progress(harness.events), stop, *([Signal(rewards, harness.events)] if rewards else [])]
 
 
-def _set_threads() -> None:
-    """Torch reads OMP_NUM_THREADS once, at import; a reward's own import may have come first."""
-    import torch
+def _resume_point(harness: Harness, args: Any) -> Path | None:
+    """Rank 0 looks and tells the others: all must go on from the same step."""
+    from accelerate.utils import broadcast_object_list
 
-    if threads := os.environ.get("OMP_NUM_THREADS"):
-        torch.set_num_threads(int(threads))
-
-
-def _resume_point(harness: Harness, arguments: Arguments, ranks: int) -> Path | None:
     from backends.trl.worker_checkpoint import newest_complete
 
-    if not harness.resume:
-        return None
-    checkpoint = newest_complete(Path(arguments.config["output_dir"]), ranks, harness.events)
-    if checkpoint is None:
+    found = [newest_complete(Path(args.output_dir), args.world_size, harness.events) if harness.rank == 0 else None]
+    if args.world_size > 1:
+        broadcast_object_list(found)
+    if found[0] is None:
         harness.events.emit(
             "warning", code="checkpoint.none", message="no whole checkpoint to resume from: starting over"
         )
-    return checkpoint
+    return found[0]
 
 
 def _require_end(trainer: Any, *, stopped: bool) -> None:
@@ -92,20 +90,6 @@ def _require_end(trainer: Any, *, stopped: bool) -> None:
             why="the engine reports success all the same",
             fix="resume the run",
         )
-
-
-def _save(trainer: Any, arguments: Arguments, dtype: Any) -> dict[str, float]:
-    from backends.trl.worker_save import save
-
-    return save(trainer, arguments, dtype)
-
-
-def _leave() -> None:
-    """Ranks leave the group together; a process group that is torn down by exit warns on every rank."""
-    import torch
-
-    if torch.distributed.is_available() and torch.distributed.is_initialized():
-        torch.distributed.destroy_process_group()
 
 
 if __name__ == "__main__":

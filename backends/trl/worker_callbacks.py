@@ -36,8 +36,7 @@ class Progress(TrainerCallback):  # type: ignore[misc]
                     "training.nan",
                     f"{name} is {metrics[name]} at step {state.global_step}",
                     why="weights are damaged from here on",
-                    fix="lower training.learning_rate, add training.warmup_steps, or use training.precision bf16 instead of fp16; "
-                    "then resume from the last checkpoint before it or start over",
+                    fix="lower training.learning_rate, add training.warmup_steps, or use training.precision: bf16",
                 )
 
     def on_save(self, args: Any, state: Any, control: Any, **_: Any) -> None:
@@ -108,7 +107,7 @@ _FLAT = (
 )
 _CLIPPED = (
     "reward.clipped",
-    f"in {_PATIENCE} logs in a row most completions ran into rl.max_completion_length and were judged unfinished; raise it",
+    f"in {_PATIENCE} logs in a row most completions ran into rl.max_completion_length unfinished; raise it",
 )
 
 

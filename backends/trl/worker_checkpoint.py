@@ -1,4 +1,4 @@
-"""Finds the newest checkpoint that is whole. Standard library only.
+"""Finds the newest checkpoint that is whole, and puts broken ones aside. Standard library only.
 
 The engine takes the highest number without a look inside, and a checkpoint without optimizer state resumes silently
 with another loss. A kill while saving leaves exactly such folders.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import struct
 import zipfile
 from pathlib import Path
@@ -18,19 +19,31 @@ _NAME = re.compile(r"checkpoint-(\d+)")
 
 
 def newest_complete(folder: Path, ranks: int, events: EventWriter) -> Path | None:
-    """The newest whole checkpoint; each broken one that is passed over gives a warning event."""
+    """The newest whole checkpoint. Newer broken ones are renamed, so that the engine's rotation counts whole ones only.
+
+    Args:
+        ranks: processes that saved, and will resume.
+    """
     found = [(int(m.group(1)), path) for path in folder.glob("checkpoint-*") if (m := _NAME.fullmatch(path.name))]
     for step, path in sorted(found, reverse=True):
         fault = first_fault(path, step, ranks)
         if fault is None:
             return path
-        events.emit("warning", code="checkpoint.broken", message=f"{path.name} is passed over: {fault}")
+        _put_aside(path, fault, events)
     return None
 
 
 def first_fault(path: Path, step: int, ranks: int) -> str | None:
     """What is wrong with a checkpoint, or None when it is whole."""
     return _state(path, step) or _optimizer(path, ranks) or _random(path, ranks) or _weights(path, ranks)
+
+
+def _put_aside(path: Path, fault: str, events: EventWriter) -> None:
+    aside = path.with_name(f"broken-{path.name}")
+    shutil.rmtree(aside, ignore_errors=True)
+    path.rename(aside)
+    message = f"{path.name} is passed over: {fault}; it is now {aside.name} and can be deleted"
+    events.emit("warning", code="checkpoint.broken", message=message)
 
 
 def _state(path: Path, step: int) -> str | None:

@@ -21,7 +21,7 @@ def read_rows(path: str, trainer: str, limit: int | None = None) -> list[Row]:
     Raises:
         WorkError: no file, no rows, a line that is no JSON object, or a row of another form.
     """
-    rows = []
+    rows: list[Row] = []
     for number, line in _lines(Path(path)):
         if limit is not None and len(rows) == limit:
             break

@@ -59,7 +59,7 @@ def _matches(name: str, targets: str | list[str] | None) -> bool:
 def _outside(model: Any, matched: list[str], events: EventWriter) -> str | None:
     """A pattern for everything beside the language model, when an adapter would land there.
 
-    Text reaches no vision or audio tower: adapters there stay zero, and in DDP a parameter without a gradient is an error.
+    Text reaches no vision or audio tower: adapters there stay zero, and DDP fails on parameters without a gradient.
     """
     if model.config.get_text_config() is model.config:
         return None
@@ -68,6 +68,6 @@ def _outside(model: Any, matched: list[str], events: EventWriter) -> str | None:
     beside = [name for name in matched if not name.startswith(f"{inside}.")]
     if not inside or not beside:
         return None
-    message = f"{len(beside)} of {len(matched)} target modules lie outside {inside} and get no adapter: training is on text only"
+    message = f"{len(beside)} of {len(matched)} target modules are outside {inside} and get no adapter: rows are text"
     events.emit("warning", code="lora.towers", message=message)
     return rf"(?!{re.escape(inside)}\.).*"

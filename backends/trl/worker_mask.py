@@ -58,7 +58,7 @@ class Masker:
         """
         talk = conversation(row, where)
         if talk is None:
-            return self._text(row.get("prompt", ""), row.get("completion", row.get("text")))
+            return self._text(row.get("prompt", ""), row["completion"] if "completion" in row else row["text"])
         if not self._template.known:
             raise WorkError(
                 "template.missing",
@@ -90,7 +90,7 @@ class Masker:
                 "mask.user_turn",
                 f"the chat template's generation markers give loss to text that no assistant wrote: "
                 f"{self._tokenizer.decode(strays[:20])!r}",
-                fix="move {% generation %} and {% endgeneration %} around the assistant's content and its end-of-turn token",
+                fix="put {% generation %} and {% endgeneration %} around the assistant's content and end-of-turn token",
             )
 
     def _text(self, prompt: str, completion: str) -> Tokens:
@@ -128,11 +128,11 @@ class Masker:
         if self._template.twin is None:
             raise WorkError(
                 "template.prefix",
-                f"{talk.where}: the chat template has no usable generation markers, and doesn't render the conversation up "
-                "to an assistant turn as the beginning of the whole conversation",
-                why="nobody can tell which tokens the assistant wrote, or training would show what inference never shows",
-                fix="give one row per assistant turn, add {% generation %} markers through native.config.chat_template_path, "
-                "or set training.loss_on: all",
+                f"{talk.where}: the chat template has no usable generation markers, and doesn't render the "
+                "conversation up to an assistant turn as the beginning of the whole conversation",
+                why="nobody can tell which tokens the assistant wrote, or training shows what inference never shows",
+                fix="give one row per assistant turn, add {% generation %} markers with "
+                "native.config.chat_template_path, or set training.loss_on: all",
             )
         self.twin_rows += 1
         return self._by_markers(talk, self._template.twin)

@@ -55,10 +55,9 @@ def refuse_outside(model: Any, tokenizer: Any) -> None:
     Raises:
         WorkError: a token id at or past the number of rows.
     """
-    rows = model.config.get_text_config().vocab_size
-    beyond = {
-        name: i for name, i in tokenizer.get_added_vocab().items() if i >= rows and name in tokenizer.all_special_tokens
-    }
+    rows = model.get_input_embeddings().weight.shape[0]
+    special = zip(tokenizer.all_special_tokens, tokenizer.all_special_ids, strict=True)
+    beyond = {token: number for token, number in special if number >= rows}
     if beyond:
         raise WorkError(
             "tokenizer.outside",

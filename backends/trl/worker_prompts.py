@@ -30,7 +30,7 @@ def prompts(rows: list[Row], tokenizer: Any, arguments: Arguments, path: str, ev
     if lost > EMPTY_LIMIT * len(rows):
         raise WorkError(
             "data.long_prompts",
-            f"{path}: {lost} of {len(rows)} prompts are longer than {longest} tokens, which is training.max_length less "
+            f"{path}: {lost} of {len(rows)} prompts are longer than {longest} tokens, training.max_length less "
             "rl.max_completion_length",
             fix="raise training.max_length",
         )

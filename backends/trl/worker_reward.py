@@ -89,7 +89,7 @@ def load(reference: str) -> Reward:
             "reward.reference", f"reward {reference!r} is no file.py:function", fix="rl.reward: [./reward.py:score]"
         )
     module = _from_file(Path(source), reference) if source.endswith(".py") else _from_module(source, reference)
-    function = getattr(module, name, None)
+    function: Reward | None = getattr(module, name, None)
     if not callable(function):
         found = [n for n, v in vars(module).items() if inspect.isfunction(v) and not n.startswith("_")]
         raise WorkError(

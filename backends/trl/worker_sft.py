@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from backends.trl.worker_data import Row, form, read_rows
+from backends.trl.worker_data import Row, form
 from backends.trl.worker_file import Arguments
 from backends.trl.worker_mask import Masker, Tokens
 from backends.trl.worker_mask_check import Census
@@ -16,17 +16,18 @@ _CROSS_CHECKED = 16
 
 
 def sft_dataset(
-    arguments: Arguments, tokenizer: Any, rows_of_table: int, path: str, limit: int | None, events: EventWriter
+    arguments: Arguments, tokenizer: Any, rows: list[Row], path: str, *, table: int, events: EventWriter
 ) -> Any:
     """Rows of one file as `input_ids` and `labels`; rows that lost their whole answer to truncation are left out.
 
     Args:
-        rows_of_table: rows of the embedding table; a token id at or above it is refused.
+        path: where the rows come from, for messages.
+        table: rows of the embedding table; a token id at or above it is refused.
 
     Raises:
         WorkError: a mask that would teach nothing, or the wrong turns.
     """
-    rows, loss_on = read_rows(path, arguments.trainer, limit), arguments.data["loss_on"]
+    loss_on = arguments.data["loss_on"]
     masker = Masker(tokenizer, loss_on)
     census = Census(
         loss_on, set(tokenizer.get_added_vocab().values()) | set(tokenizer.all_special_ids), _longest(arguments)
@@ -39,7 +40,7 @@ def sft_dataset(
         kept.append(census.take(tokens))
     census.judge(path, events)
     _warn(rows, masker, loss_on, path, events)
-    _refuse_outside(kept, rows_of_table, path)
+    _refuse_outside(kept, table, path)
     return _table([tokens for tokens in kept if any(tokens.loss)])
 
 
@@ -69,9 +70,9 @@ def _warn(rows: list[Row], masker: Masker, loss_on: str, path: str, events: Even
         events.emit("warning", code="mask.text", message=message)
     if masker.twin_rows:
         message = (
-            f"{path}: {masker.twin_rows} rows are rendered with TRL's training edition of the chat template, because the "
-            "model's own rewrites earlier turns once later ones follow; give one row per assistant turn to train on "
-            "exactly what inference shows"
+            f"{path}: {masker.twin_rows} rows are rendered with TRL's training edition of the chat template, because "
+            "the model's own rewrites earlier turns once later ones follow; give one row per assistant turn to train "
+            "on exactly what inference shows"
         )
         events.emit("warning", code="template.twin", message=message)
 

@@ -49,9 +49,10 @@ def _data(arguments: Arguments, model: Any, tokenizer: Any, part: str, events: E
     if path is None:
         return None
     limit = arguments.data.get("max_rows") if part == "train" else None
-    if arguments.trainer == "SFTTrainer":
-        return sft_dataset(arguments, tokenizer, model.get_input_embeddings().weight.shape[0], path, limit, events)
     rows = read_rows(path, arguments.trainer, limit)
+    if arguments.trainer == "SFTTrainer":
+        table = model.get_input_embeddings().weight.shape[0]
+        return sft_dataset(arguments, tokenizer, rows, path, table=table, events=events)
     if arguments.trainer == "DPOTrainer":
         return dataset(pairs(rows, path), path)
     return dataset(prompts(rows, tokenizer, arguments, path, events), path)

@@ -39,7 +39,7 @@ def make_spec(stage: str, method: str, data: Path, **training: Any) -> RunSpec:
         **training,
     }
     loss = {"dpo": "sigmoid", "grpo": "dapo"}.get(stage, "none")
-    rl = {"beta": 0.0, "loss_type": loss, "num_generations": 4, "max_completion_length": 6, **sections.pop("rl", {})}
+    rl = {"beta": 0.1, "loss_type": loss, "num_generations": 4, "max_completion_length": 6, **sections.pop("rl", {})}
     return RunSpec.model_validate(
         {
             "name": "hand",

@@ -1,4 +1,4 @@
-"""Makes a tiny random Qwen3-type model with a tokenizer of its own. Run in the engine's environment: make_model.py FOLDER."""
+"""Makes a tiny random Qwen3-type model and its tokenizer, in the engine's environment: make_model.py FOLDER."""
 
 from __future__ import annotations
 

@@ -1,0 +1,27 @@
+"""Threads and devices of this process, settled before the first tensor, and the group left at the end."""
+
+from __future__ import annotations
+
+import os
+
+
+def settle(*, use_cpu: bool) -> None:
+    """Set torch's threads, and show a lone process one GPU only.
+
+    Must come before CUDA starts. One process that sees several GPUs becomes nn.DataParallel, which TRL refuses.
+    """
+    if not use_cpu and "RANK" not in os.environ:
+        visible = os.environ.get("CUDA_VISIBLE_DEVICES") or "0"
+        os.environ["CUDA_VISIBLE_DEVICES"] = visible.split(",")[0]
+    import torch
+
+    if threads := os.environ.get("OMP_NUM_THREADS"):
+        torch.set_num_threads(int(threads))
+
+
+def leave() -> None:
+    """Ranks leave together; a process group that is torn down by exit warns on every rank."""
+    import torch
+
+    if torch.distributed.is_available() and torch.distributed.is_initialized():
+        torch.distributed.destroy_process_group()
