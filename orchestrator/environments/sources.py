@@ -6,6 +6,7 @@ No address of any registry is written here: the tools have their own, and users 
 from __future__ import annotations
 
 import ast
+import importlib.util
 import os
 import platform
 import re
@@ -79,14 +80,17 @@ def shown(places: Sequence[str]) -> str:
     return ", ".join(re.sub(r"//[^@/]*@", "//", place) for place in places)
 
 
-def cpu_build(version: str, sources: Sources) -> str | None:
-    """The full version of the CPU build of torch, such as `2.13.0+cpu`, if pip sees one for this Python."""
+def cpu_build(version: str, sources: Sources, asked: bool) -> str | None:
+    """The full version of the CPU build of torch, such as `2.13.0+cpu`, if pip sees one for this Python.
+
+    Without pip nobody can be asked; then the place that the user named is believed to have it.
+    """
     pip = _pip()
     if pip is None:
-        return None
+        return f"{version}+cpu" if asked and plain_is_cuda() else None
     target = ("--python-version", f"{sys.version_info[0]}.{sys.version_info[1]}")
     outcome = process.run(
-        (*pip, "index", "versions", "torch", *target), timeout=120, env=os.environ | sources.for_pip()
+        (*pip, "index", "versions", "torch", *target), timeout=120, env=process.clean_environment(sources.for_pip())
     )
     line = next((text for text in outcome.out.splitlines() if text.startswith("Available versions:")), "")
     return next((v for v in _VERSION.findall(line) if v.startswith(f"{version}+cpu")), None)
@@ -106,7 +110,7 @@ def _place(named: str) -> str:
 
 
 def _pip() -> tuple[str, ...] | None:
-    if process.run((sys.executable, "-m", "pip", "--version"), timeout=60).code == 0:
+    if importlib.util.find_spec("pip"):
         return (sys.executable, "-m", "pip")
     on_path = shutil.which("pip") or shutil.which("pip3")
     return (on_path,) if on_path else None
@@ -115,7 +119,7 @@ def _pip() -> tuple[str, ...] | None:
 def _pip_settings() -> dict[str, str]:
     """pip's options by name; environment variables win over the `install` section, that over `global`, as in pip."""
     pip = _pip()
-    outcome = process.run((*pip, "config", "list"), timeout=60) if pip else None
+    outcome = process.run((*pip, "config", "list"), timeout=60, env=process.clean_environment({})) if pip else None
     found: dict[str, tuple[int, str]] = {}
     for line in outcome.out.splitlines() if outcome and outcome.code == 0 else ():
         key, _, value = line.partition("=")

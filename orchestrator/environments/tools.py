@@ -54,9 +54,7 @@ class Tool:
 
     def environment(self, sources: Sources) -> dict[str, str]:
         """Environment of both: pip reads its own configuration, uv has to be told."""
-        return process.clean_environment(
-            sources.for_uv() if self.name == "uv" else {"PIP_DISABLE_PIP_VERSION_CHECK": "1"}
-        )
+        return process.clean_environment(sources.for_uv() if self.name == "uv" else sources.for_pip())
 
 
 def find(name: ToolName | None = None) -> Tool:

@@ -39,9 +39,8 @@ def choose(lock: EnvLock, variant: str, tool: Tool, known: Sources, asked: bool)
     pin = _pin(lock)
     if variant != "cpu" or pin is None:
         return TorchBuild((), variant)
-    if build := sources.cpu_build(pin, known):
-        links = [word for link in known.find_links for word in ("--find-links", link)]
-        return TorchBuild((f"torch=={build}", *links), "cpu")
+    if build := sources.cpu_build(pin, known, asked):
+        return TorchBuild((f"torch=={build}",), "cpu")
     if asked:
         place, fix = sources.shown(known.find_links), "name a place that has one, or leave --find-links out"
         raise EnvironmentMissing(f"no CPU build of torch {pin} for this Python", where=place, fix=fix)

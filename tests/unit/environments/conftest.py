@@ -1,0 +1,74 @@
+"""A tiny engine to install: handmade wheels, a lock with their hashes, an empty cache, and no network."""
+
+from __future__ import annotations
+
+import hashlib
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from orchestrator.backend import EnvLock
+
+# Imports of `tiny` can be slowed down from outside, to catch an installation in the middle.
+_TINY = """
+import os, time
+time.sleep(float(os.environ.get("TINY_SLEEP", "0")))
+"""
+
+
+def wheel(house: Path, name: str, version: str, source: str = "") -> str:
+    """Write a pure Python wheel; returns its sha256."""
+    info = f"{name}-{version}.dist-info"
+    members = {
+        f"{name}/__init__.py": source,
+        f"{info}/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n",
+        f"{info}/WHEEL": "Wheel-Version: 1.0\nGenerator: hand\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+    }
+    record = "".join(f"{member},,\n" for member in [*members, f"{info}/RECORD"])
+    path = house / f"{name}-{version}-py3-none-any.whl"
+    with zipfile.ZipFile(path, "w") as archive:
+        for member, text in (members | {f"{info}/RECORD": record}).items():
+            archive.writestr(member, text)
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty cache folder; both tools look nowhere but where they are told."""
+    for name in ("PIP_FIND_LINKS", "UV_FIND_LINKS", "POST_TRAIN_FIND_LINKS"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("PIP_CONFIG_FILE", "/dev/null")
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    (tmp_path / "index").mkdir()
+    monkeypatch.setenv("UV_DEFAULT_INDEX", (tmp_path / "index").as_uri())
+    monkeypatch.setenv("UV_CACHE_DIR", str(tmp_path / "uv"))
+    monkeypatch.setenv("POST_TRAIN_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> Path:
+    """A folder of wheels: tiny, extra and CPU torch, none of them real."""
+    folder = tmp_path / "all, my wheels"
+    folder.mkdir()
+    wheel(folder, "tiny", "1.5", _TINY)
+    wheel(folder, "tiny", "1.6", _TINY)
+    wheel(folder, "extra", "3.0")
+    wheel(folder, "torch", "9.8.7+cpu")
+    return folder
+
+
+@pytest.fixture
+def lock(tmp_path: Path, house: Path) -> EnvLock:
+    """A lock of tiny 1.5 and torch 9.8.7."""
+    folder = tmp_path / "env"
+    folder.mkdir()
+    digest = hashlib.sha256((house / "tiny-1.5-py3-none-any.whl").read_bytes()).hexdigest()
+    pinned = f"tiny==1.5 \\\n    --hash=sha256:{digest}\n"
+    pinned += f"never==1 ; sys_platform == 'plan9' \\\n    --hash=sha256:{'0' * 64}\n"
+    (folder / "requirements.in").write_text("# the engine\ntiny==1.5\ntorch==9.8.7\n")
+    (folder / "cpu.lock").write_text(pinned)
+    (folder / "cuda.lock").write_text(pinned)
+    (folder / "torch.txt").write_text("torch==9.8.7\n")
+    return EnvLock(folder=folder)
