@@ -92,6 +92,7 @@ class Lines:
     def event(self, event: dict[str, Any]) -> None:
         """A line for each state and warning, and for a step now and then."""
         if event["type"] == "state":
+            self._began = time.monotonic()
             self.say(f"{self._title}: {event.get('state')}")
         elif event["type"] == "warning":
             self.say(f"{self._title}: warning: {event.get('message')}")

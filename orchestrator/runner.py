@@ -54,7 +54,7 @@ class Runner:
             plan = load_plan(run.path)
             self._environment(plan)
             RunDir(run.path).link_packages()
-            return self._attempt(plan, manifest.read(run.path).changed(state="RUNNING", failure=None), resumed=True)
+            return self._attempt(plan, _reopened(manifest.read(run.path)), resumed=True)
 
     def _environment(self, plan: RunPlan) -> None:
         lock = registry.load(plan.spec.backend).lock()
@@ -129,6 +129,12 @@ class Runner:
             error.fix = error.fix or f"post-train run --resume {plan.run_id}"
             raise error
         return Run(plan.run_dir, record)
+
+
+def _reopened(record: Manifest) -> Manifest:
+    """The record of a run that goes on; an attempt that never ended was cut off with its owner."""
+    closed = tuple(a if a.ended else a.model_copy(update={"state": "INTERRUPTED"}) for a in record.attempts)
+    return record.changed(state="RUNNING", failure=None, attempts=closed)
 
 
 def _failure(error: PostTrainError, ending: Ending) -> Failure:
