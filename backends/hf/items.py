@@ -131,10 +131,12 @@ def _messages(value: Any, where: str) -> list[Message]:
 
 
 def _answer(value: Any, where: str, needed: bool) -> str | None:
-    if isinstance(value, str) or (value is None and not needed):
+    if isinstance(value, str) and (value.strip() or not needed):
         return value
-    found = "is missing" if value is None else f"is {type(value).__name__}, not text"
-    raise ItemsError(f"{where}: `answer` {found}", "write the expected answer as a string, or use a reward: metric")
+    if value is None and not needed:
+        return None
+    found = "missing" if value is None else "empty" if isinstance(value, str) else f"{type(value).__name__}, not text"
+    raise ItemsError(f"{where}: `answer` is {found}", "write the expected answer as a string, or use a reward: metric")
 
 
 def _tools(value: Any, where: str) -> list[Any] | None:

@@ -118,16 +118,7 @@ def _dtype(name: str, where: torch.device) -> Any:
 
 def _written(reader: Reader, answer: Answer) -> Written:
     ids = list(answer.ids)
-    text = reader.tokenizer.decode(ids, skip_special_tokens=True)
-    proper = reader.tokenizer.decode(_after_opening(ids, reader.opening), skip_special_tokens=True)
-    return Written(text, proper, ids)
-
-
-def _after_opening(ids: list[int], opening: tuple[int, ...]) -> list[int]:
-    """What follows the last place where the model itself wrote the header of an answer (a channel, say)."""
-    width = len(opening)
-    starts = [n for n in range(len(ids) - width, -1, -1) if width and tuple(ids[n : n + width]) == opening]
-    return ids[starts[0] + width :] if starts else ids
+    return Written(reader.text(ids), reader.text(reader.proper(ids)), ids)
 
 
 def _show(contest: Contest, one: Contestant, written: list[Written], step: int) -> None:

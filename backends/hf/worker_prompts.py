@@ -35,6 +35,16 @@ class Reader:
     ends: frozenset[int]
     opening: tuple[int, ...]
 
+    def text(self, ids: Ids) -> str:
+        """Ids as text, without special tokens: what GRPO gives to reward functions."""
+        return str(self.tokenizer.decode(ids, skip_special_tokens=True))
+
+    def proper(self, ids: Ids) -> Ids:
+        """What follows the last place where the model itself wrote the header of an answer (a channel, say)."""
+        width = len(self.opening)
+        starts = [n + width for n in range(len(ids) - width + 1) if width and tuple(ids[n : n + width]) == self.opening]
+        return ids[starts[-1] :] if starts else ids
+
 
 def reader(
     model: Path, adapter: Path | None, *, trust: bool, options: dict[str, Any], template: str | None = None

@@ -103,7 +103,8 @@ class Workshop:
         """Run a helper of this folder in the engine's environment."""
         done = subprocess.run(
             [self.python, str(HERE / name), *map(str, arguments)],
-            env={**os.environ, "OMP_NUM_THREADS": "1"}, capture_output=True, text=True, timeout=120, check=False,
+            env={**os.environ, "PYTHONPATH": str(REPO), "OMP_NUM_THREADS": "1"},
+            capture_output=True, text=True, timeout=170, check=False,
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
         return done.stdout

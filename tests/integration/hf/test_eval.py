@@ -38,8 +38,12 @@ def write_items(path: Path, answers: list[str]) -> Path:
     """Chat items of very different lengths."""
     source = random.Random(5)
     rows = [
-        {"prompt": [{"role": "user", "content": "x" * source.randint(1, 60) + str(n)}], "answer": a, "level": 2}
-        for n, a in enumerate(answers)
+        {
+            "prompt": [{"role": "user", "content": "".join(source.choices("abcdefg hi", k=source.randint(1, 60)))}],
+            "answer": a,
+            "level": 2,
+        }
+        for a in answers
     ]
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     return path
@@ -72,7 +76,9 @@ def contest(engine: str, zoo: Path, tmp_path_factory: pytest.TempPathFactory) ->
 
     known = answers_of(found["batched"], "sft")
     half = write_items(root / "half.jsonl", [a if n % 2 else "?" for n, a in enumerate(known)])
-    inside = write_items(root / "inside.jsonl", [a.strip()[1:-1] if n % 4 == 0 else "?" for n, a in enumerate(known)])
+    inside = write_items(
+        root / "inside.jsonl", [a.strip()[1:] if n % 4 == 0 else "absent" for n, a in enumerate(known)]
+    )
     (root / "reward.py").write_text(REWARDS)
     runs = {
         "exact": shop.prepare("eval", base, *three, **eval_parts(half)),
@@ -125,7 +131,7 @@ def test_exact_counts_the_answers_that_were_planted(contest: dict[str, Outcome])
 
 
 def test_contains(contest: dict[str, Outcome]) -> None:
-    assert contest["contains"].metrics["sft.score"] == pytest.approx(0.25, abs=1 / COUNT)
+    assert contest["contains"].metrics["sft.score"] == 0.25
 
 
 def test_events_tell_the_progress(contest: dict[str, Outcome]) -> None:

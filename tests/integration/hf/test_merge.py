@@ -50,6 +50,9 @@ def merged(engine: str, zoo: Path, tmp_path_factory: pytest.TempPathFactory) -> 
     shop = Workshop(engine, tmp_path_factory.mktemp("merged"))
     jobs = {name: (name, OPTIONS.get(name, {})) for name in (*LIGHT, *RICH)}
     jobs["float32"] = ("sharded-lora", {"merge": {"dtype": "float32"}})
+    own = Path(shutil.copytree(zoo / "plain-lora", zoo / "plain-template"))
+    (own / "chat_template.jinja").write_text("{{ messages[0].content }}")
+    jobs[own.name] = (own.name, {})
     runs = [shop.prepare("merge", sft(base_of(zoo, a), zoo / a), **parts) for a, parts in jobs.values()]
     outcomes = shop.finish(*runs)
     assert [o.code for o in outcomes] == [0] * len(runs), outcomes[0].stderr
@@ -111,14 +114,11 @@ def test_the_end_token_of_the_training_ends_generation(merged: dict[str, Merged]
     assert merged["plain-lora"].json("generation_config.json")["eos_token_id"] == [0, 2]
 
 
-def test_tokenizer_and_template_of_the_training_are_carried_over(shop: Workshop, zoo: Path, tmp_path: Path) -> None:
-    adapter = Path(shutil.copytree(zoo / "plain-lora", tmp_path / "own-template"))
-    (adapter / "chat_template.jinja").write_text("{{ messages[0].content }}")
-    done = shop.do("merge", sft(zoo / "plain", adapter))
-    assert done.metrics
+def test_tokenizer_and_template_of_the_training_are_carried_over(merged: dict[str, Merged], zoo: Path) -> None:
+    folder, adapter = merged["plain-template"].folder, zoo / "plain-template"
     for name in ("chat_template.jinja", "tokenizer.json", "tokenizer_config.json"):
-        assert (model_of(done.run) / name).read_bytes() == (adapter / name).read_bytes()
-    assert not (model_of(done.run) / "adapter_config.json").exists()
+        assert (folder / name).read_bytes() == (adapter / name).read_bytes()
+    assert not (folder / "adapter_config.json").exists()
 
 
 def test_a_kill_leaves_nothing_that_looks_finished(shop: Workshop, zoo: Path) -> None:

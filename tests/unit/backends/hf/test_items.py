@@ -52,6 +52,7 @@ def test_blank_lines_byte_order_mark_and_limit(tmp_path: Path) -> None:
         ('{"question": "x"}', "neither `prompt` nor `messages`, but question"),
         ('{"prompt": "x"}', "`answer` is missing"),
         ('{"prompt": "x", "answer": 2}', "`answer` is int"),
+        ('{"prompt": "x", "answer": " "}', "`answer` is empty"),
         ('{"prompt": "", "answer": "2"}', "text or a list of messages"),
         ('{"prompt": [], "answer": "2"}', "text or a list of messages"),
         ('{"prompt": [{"role": "user"}], "answer": "2"}', "needs `role` and `content`"),
