@@ -15,7 +15,7 @@ Lines = dict[str, int]
 
 
 class _Loader(yaml.SafeLoader):
-    """YAML 1.1 as PyYAML reads it, except that `2e-5` is a number, and `off` a word: only true and false are booleans."""
+    """YAML 1.1 as PyYAML reads it, except that `2e-5` is a number and only true and false are booleans."""
 
 
 _BOOL = "tag:yaml.org,2002:bool"
