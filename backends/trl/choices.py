@@ -40,7 +40,7 @@ def choose(spec: RunSpec, job: Job) -> Choices:
     return Choices(
         gpu=gpu,
         precision=precision,
-        dtype=_dtype(spec, precision),
+        dtype=_dtype(spec, precision, gpu),
         attention=_attention(spec, job, precision),
         checkpointing=gpu if wanted == "auto" else wanted,
         vllm=_vllm(spec, job),
@@ -63,9 +63,13 @@ def _precision(spec: RunSpec, job: Job) -> str:
     return "bf16" if job.machine.bf16 else "fp32"
 
 
-def _dtype(spec: RunSpec, precision: str) -> str:
-    """QLoRA's unquantised parts take the compute dtype: `auto` would load a vision tower as bytes."""
-    if spec.model.dtype == "auto" and spec.method == "qlora":
+def _dtype(spec: RunSpec, precision: str, gpu: bool) -> str:
+    """The compute dtype where `auto` would be wrong.
+
+    QLoRA's unquantised parts would load a vision tower as bytes; and without a GPU, weights stored in bf16 would be
+    trained in it: slower there than fp32, and too coarse for small updates.
+    """
+    if spec.model.dtype == "auto" and (spec.method == "qlora" or not gpu):
         return {"bf16": "bfloat16", "fp16": "float16"}.get(precision, "float32")
     return spec.model.dtype
 
