@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from backends.hf import worker_adapter, worker_base, worker_prompts
+from backends.hf import worker_adapter, worker_base, worker_model, worker_prompts
 from backends.hf.items import Item
 from backends.hf.worker_adapter import Adapter
 from backends.hf.worker_prompts import Ids, Reader
 from backends.hf.worker_source import adapter_folder, model_folder
-from orchestrator.harness import Harness
+from orchestrator.harness import Harness, WorkError
 
 
 @dataclass(frozen=True)
@@ -43,6 +43,7 @@ def contestants(harness: Harness, settings: dict[str, Any], items: list[Item]) -
             harness.events.emit("warning", code="eval.template_lent", message=text)
             reader = _reader(folder, adapter, model, options, template)  # noqa: PLW2901
         prompts = worker_prompts.render(reader, items, options)
+        _check_room(folder, model, prompts, settings["max_new_tokens"])
         found.append(Contestant(model["label"], folder, adapter, bool(model["trust_remote_code"]), reader, prompts))
     _warn(harness, found, options, chat=not isinstance(items[0].prompt, str))
     return found
@@ -64,6 +65,14 @@ def _reader(
     return worker_prompts.reader(
         folder, own, trust=bool(model["trust_remote_code"]), options=options, template=template
     )
+
+
+def _check_room(folder: Path, model: dict[str, Any], prompts: list[Ids], new: int) -> None:
+    config = worker_model.config_of(folder, bool(model["trust_remote_code"])).get_text_config()
+    room, longest = getattr(config, "max_position_embeddings", None), max(map(len, prompts))
+    if room is not None and longest + new > room:
+        text = f"{model['label']} has {room} positions; the longest prompt has {longest} tokens, and {new} may be added"
+        raise WorkError("eval.too_long", text, fix="lower eval.max_new_tokens, or leave out the longest items")
 
 
 def _warn(harness: Harness, found: list[Contestant], options: dict[str, Any], *, chat: bool) -> None:

@@ -58,8 +58,8 @@ def report_of(outcome: Outcome) -> dict[str, Any]:
     return dict(json.loads((outcome.run / "artifacts" / "report" / "report.json").read_text()))
 
 
-def eval_parts(data: Path, metric: str = "exact", batch_size: int = 8) -> dict[str, Any]:
-    return {"data": {"eval": str(data)}, "eval": {"metric": metric, "max_new_tokens": 8, "batch_size": batch_size}}
+def eval_parts(data: Path, metric: str = "exact", batch_size: int = 8, room: int = 8) -> dict[str, Any]:
+    return {"data": {"eval": str(data)}, "eval": {"metric": metric, "max_new_tokens": room, "batch_size": batch_size}}
 
 
 @pytest.fixture(scope="module")
@@ -104,6 +104,7 @@ def _odd_templates(shop: Workshop, zoo: Path, root: Path, data: Path) -> dict[st
     return {
         "lent": shop.prepare("eval", plain, without, plain, **eval_parts(data)),
         "differ": shop.prepare("eval", plain, odd, plain, **eval_parts(data)),
+        "too long": shop.prepare("eval", ModelRef(label="short", path=str(zoo / "conv")), **eval_parts(data, room=128)),
         "none at all": shop.prepare("eval", without, **eval_parts(data)),
     }
 
@@ -179,3 +180,7 @@ def test_templates(contest: dict[str, Outcome]) -> None:
     }
     assert (report_of(contest["lent"])["same_prompts"], report_of(contest["differ"])["same_prompts"]) == (True, False)
     assert contest["none at all"].error == "eval.no_template"
+
+
+def test_answers_that_the_model_has_no_positions_for(contest: dict[str, Outcome]) -> None:
+    assert contest["too long"].error == "eval.too_long"
