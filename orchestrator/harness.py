@@ -74,7 +74,7 @@ class Harness:
 
 def _text(error: BaseException) -> str:
     first = (str(error).strip() or "no message").splitlines()
-    return f"{type(error).__name__}: {' '.join(line.strip() for line in first[:6])}"
+    return " ".join(line.strip() for line in first[:6])
 
 
 def _code(error: BaseException) -> str:
@@ -82,12 +82,15 @@ def _code(error: BaseException) -> str:
         return "disk.full"
     if "out of memory" in str(error).lower() or isinstance(error, MemoryError):
         return "memory.out"
+    if "couldn't connect" in str(error).lower():
+        return "hub.unreachable"
     return f"engine.{type(error).__name__}"
 
 
 def _fix(error: BaseException) -> str | None:
     fixes = {
         "disk.full": "free some space, then resume the run",
+        "hub.unreachable": "name a local folder with --model, or connect this machine to the hub",
         "memory.out": "halve training.batch_size and double training.gradient_accumulation, or shorten max_length",
     }
     return fixes.get(_code(error))
