@@ -15,18 +15,20 @@ Lines = dict[str, int]
 
 
 class _Loader(yaml.SafeLoader):
-    """YAML 1.1 as PyYAML reads it, except that `2e-5` is a number and only true and false are booleans."""
+    """YAML 1.1 as PyYAML reads it, except that `2e-5` is a number and only true and false are booleans; a date is text."""
 
 
-_BOOL = "tag:yaml.org,2002:bool"
+_BOOL, _TIME = "tag:yaml.org,2002:bool", "tag:yaml.org,2002:timestamp"
 _Loader.yaml_implicit_resolvers = {
-    first: [(tag, pattern) for tag, pattern in resolvers if tag != _BOOL]
+    first: [(tag, pattern) for tag, pattern in resolvers if tag not in (_BOOL, _TIME)]
     for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
 }
 _Loader.add_implicit_resolver(_BOOL, re.compile(r"^(?:true|True|TRUE|false|False|FALSE)$"), list("tTfF"))
 _Loader.add_implicit_resolver(
     "tag:yaml.org,2002:float", re.compile(r"^[-+]?(\d[\d_]*)(\.\d*)?[eE][-+]?\d+$"), list("-+0123456789")
 )
+_MOST = 20_000
+"""Values in one file: aliases of aliases grow without end."""
 
 
 def read(path: Path) -> tuple[dict[str, Any], Lines]:
@@ -35,8 +37,9 @@ def read(path: Path) -> tuple[dict[str, Any], Lines]:
     Raises:
         RecipeError: the file is missing, unreadable, no YAML, no mapping, or repeats a key; with file:line.
     """
-    loader = _Loader(_text(path))
+    text = _text(path)
     try:
+        loader = _Loader(text)
         node = loader.get_single_node()
         if not isinstance(node, yaml.MappingNode):
             raise RecipeError("a recipe is a mapping of keys to values", where=f"{path}:1")
@@ -45,17 +48,17 @@ def read(path: Path) -> tuple[dict[str, Any], Lines]:
         return loader.construct_document(node), lines
     except yaml.YAMLError as error:
         raise RecipeError(f"not valid YAML: {_problem(error)}", where=_place(path, error)) from None
-    except (RecursionError, ValueError) as error:
+    except RecursionError:
+        raise RecipeError("not valid YAML: nested too deeply", where=str(path)) from None
+    except ValueError as error:
         raise RecipeError(f"not valid YAML: {error}", where=str(path)) from None
-    finally:
-        loader.dispose()
 
 
 def scalar(text: str) -> Any:
     """The value of `--set key=VALUE`, read as YAML would."""
     try:
         return yaml.load(text, Loader=_Loader)  # noqa: S506  (a SafeLoader subclass)
-    except yaml.YAMLError:
+    except (yaml.YAMLError, ValueError, RecursionError):
         return text
 
 
@@ -82,6 +85,8 @@ def _walk(node: yaml.Node, prefix: str, lines: Lines, path: Path) -> None:
 
 def _note(node: yaml.Node, name: str, line: int, lines: Lines, path: Path) -> None:
     lines[name] = line
+    if len(lines) > _MOST:
+        raise RecipeError("too many values for a recipe", where=str(path), why="aliases of aliases grow without end")
     _walk(node, f"{name}.", lines, path)
 
 
