@@ -2,31 +2,24 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
-from orchestrator import chain, envs, fingerprint, hardware, registry, sizing
+from orchestrator import addressing, chain, envs, fingerprint, hardware, inputs, registry, sizing
 from orchestrator.artifacts import intact
 from orchestrator.backend import Backend, Job, ModelRef
-from orchestrator.cache import cache_root
 from orchestrator.chain import Link
-from orchestrator.digest import file_digest, model_digest
 from orchestrator.errors import UsageError
 from orchestrator.findings import Finding, accept, errors
 from orchestrator.hardware import Machine
 from orchestrator.index import Row
-from orchestrator.nearest import nearest
 from orchestrator.plan import RunPlan, load_plan
 from orchestrator.preflight import combinations, data, environment, hyperparameters, room
-from orchestrator.preflight.data import DataLook
 from orchestrator.recipe import Recipe, Settings, Value
 from orchestrator.resolve import Resolved, resolve
 from orchestrator.spec import RunSpec
 from orchestrator.store import Store
-from orchestrator.vocabulary import meaningful, settings
 
 _NOTHING = ModelRef(label="base", path="")
 
@@ -53,11 +46,11 @@ class Planner:
 
     def recipe(self, recipe: Recipe, flags: Settings) -> list[RunPlan]:
         """Plan every stage of a recipe, with the conversions that the chain needs in between."""
-        _addressed(recipe, flags)
+        addressing.refuse_stray(recipe, flags)
         pipeline = self.store.new_id(recipe.name or "pipeline", "chain") if recipe.is_pipeline else None
         named: dict[str, str] = {}
         for index in range(len(recipe.stages)):
-            resolved = resolve(self._follow(recipe, index), index, flags_of(recipe, index, flags))
+            resolved = resolve(self._follow(recipe, index), index, addressing.flags_of(recipe, index, flags))
             parents = [self._link(named.get(reference, reference)) for reference in resolved.spec.parents]
             plan = self._stage(resolved, parents, pipeline)
             named |= {plan.spec.name: plan.run_id, plan.spec.stage: plan.run_id, "previous": plan.run_id}
@@ -160,9 +153,8 @@ class Planner:
             ],
             spec.accept,
         )
-        payload = fingerprint.identity(
-            spec, self._inputs(spec, parents, look), {"backend": spec.backend, "lock": env.key}
-        )
+        gone_in = inputs.identify(spec, [p.fingerprint for p in parents], look, self.say)
+        payload = fingerprint.identity(spec, gone_in, {"backend": spec.backend, "lock": env.key})
         return RunPlan(
             run_id=run_id,
             run_dir=run_dir,
@@ -189,48 +181,6 @@ class Planner:
         if spec.stage != "eval":
             return model, ()
         return model, tuple(chain.models(parents, self._link)) or (model,)
-
-    def _inputs(self, spec: RunSpec, parents: list[Link], look: DataLook) -> dict[str, Any]:
-        inputs: dict[str, Any] = {name: f"sha256:{facts.digest}" for name, facts in look.facts.items()}
-        inputs["model"] = [f"run:{p.fingerprint}" for p in parents] or self._model(spec)
-        code = (
-            spec.rl.reward
-            if spec.stage == "grpo"
-            else [spec.eval.metric.removeprefix("reward:")]
-            if spec.stage == "eval"
-            else []
-        )
-        return inputs | {f"code.{n}": _code(reference) for n, reference in enumerate(code)}
-
-    def _model(self, spec: RunSpec) -> str:
-        path = Path(spec.model.path or "")
-        if not path.is_dir():
-            return f"hub:{spec.model.path}@{spec.model.revision or 'newest'}"
-        self.say(f"reading {path.name} for its digest") if _weight(path) > 2**30 else None
-        return f"sha256:{model_digest(path, cache_root() / 'digests')}"
-
-
-def flags_of(recipe: Recipe, index: int, flags: Settings) -> Settings:
-    """The flags for one stage of a pipeline: those addressed to it (`sft.training.epochs`), and those it knows."""
-    if not recipe.is_pipeline:
-        return flags
-    stage = recipe.stages[index]["stage"].value
-    method = (recipe.defaults | recipe.stages[index]).get("method", Value("lora", "default")).value
-    shared = {k: v for k, v in flags.items() if meaningful(k, stage, method)}
-    return shared | {k.removeprefix(f"{stage}."): v for k, v in flags.items() if k.startswith(f"{stage}.")}
-
-
-def _addressed(recipe: Recipe, flags: Settings) -> None:
-    """Refuse a flag that no stage of a pipeline would take: it must never be ignored.
-
-    Raises:
-        UsageError: for the first such flag.
-    """
-    taken = {v.origin for index in range(len(recipe.stages)) for v in flags_of(recipe, index, flags).values()}
-    for key, value in flags.items():
-        if value.origin not in taken:
-            valid = {*settings(), *(f"{s['stage'].value}.{k}" for s in recipe.stages for k in settings())}
-            raise UsageError(f"no stage of this recipe takes `{key}`{nearest(key, valid)}", where=value.origin)
 
 
 def _asked(spec: RunSpec, backend: Backend, job: Job) -> list[Finding]:
@@ -261,16 +211,3 @@ def _planned(plan: RunPlan) -> Link:
         digest=None,
         parents=tuple(p.run for p in plan.parents),
     )
-
-
-def _code(reference: str) -> str:
-    """Digest of the file behind `file.py:function`, with the function's name; a module reference or word as it is."""
-    file, _, function = reference.rpartition(":")
-    if not file.endswith(".py"):
-        return reference
-    path = Path(file)
-    return f"sha256:{file_digest(path)}:{function}" if path.is_file() else hashlib.sha256(file.encode()).hexdigest()
-
-
-def _weight(folder: Path) -> int:
-    return sum(p.stat().st_size for p in folder.glob("*.safetensors"))

@@ -6,7 +6,7 @@ import json
 
 import click
 
-from orchestrator import library, schema
+from orchestrator import addressing, library, schema
 from orchestrator.cli import options, planview
 from orchestrator.recipe import Recipe
 from orchestrator.resolve import resolve
@@ -57,9 +57,7 @@ def show(recipe: str, resolved: bool, sets: tuple[str, ...], as_json: bool) -> N
     if not resolved and not as_json:
         assert found.path is not None
         return click.echo(found.path.read_text(encoding="utf-8"), nl=False)
-    from orchestrator.planner import flags_of
-
-    stages = [resolve(found, n, flags_of(found, n, options.sets(sets))) for n in range(len(found.stages))]
+    stages = [resolve(found, n, addressing.flags_of(found, n, options.sets(sets))) for n in range(len(found.stages))]
     if as_json:
         dumps = [{"spec": s.spec.model_dump(mode="json", by_alias=True), "origins": s.origins} for s in stages]
         return click.echo(json.dumps(dumps, indent=2))

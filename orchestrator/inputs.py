@@ -1,0 +1,50 @@
+"""What goes into a stage beside its settings, by content: models, data, code. The part of a fingerprint that is looked up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from orchestrator.cache import cache_root
+from orchestrator.digest import file_digest, model_digest
+from orchestrator.preflight.data import DataLook
+from orchestrator.spec import RunSpec
+
+_LONG = 2**30
+"""Bytes of weights whose digest takes longer than a moment."""
+
+
+def identify(spec: RunSpec, parents: list[str], look: DataLook, say: Callable[[str], None]) -> dict[str, Any]:
+    """Role -> digest of everything that goes in.
+
+    Args:
+        parents: fingerprints of the runs that the stage starts from.
+        look: the data files, as read.
+        say: told before anything that takes long.
+    """
+    data = {name: f"sha256:{facts.digest}" for name, facts in look.facts.items()}
+    code = {f"code.{n}": _code(reference) for n, reference in enumerate(_references(spec))}
+    return {**data, "model": [f"run:{p}" for p in parents] or _model(spec, say), **code}
+
+
+def _model(spec: RunSpec, say: Callable[[str], None]) -> str:
+    path = Path(spec.model.path or "")
+    if not spec.model.path or not path.is_dir():
+        return f"hub:{spec.model.path}@{spec.model.revision or 'newest'}"
+    if sum(p.stat().st_size for p in path.glob("*.safetensors")) > _LONG:
+        say(f"reading {path.name} for its digest")
+    return f"sha256:{model_digest(path, cache_root() / 'digests')}"
+
+
+def _references(spec: RunSpec) -> list[str]:
+    if spec.stage == "grpo":
+        return spec.rl.reward
+    return [spec.eval.metric.removeprefix("reward:")] if spec.stage == "eval" else []
+
+
+def _code(reference: str) -> str:
+    """Digest of the file behind `file.py:function`, with the function's name; a module or a word as it is."""
+    file, _, function = reference.rpartition(":")
+    path = Path(file)
+    return f"sha256:{file_digest(path)}:{function}" if file.endswith(".py") and path.is_file() else reference
