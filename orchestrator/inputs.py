@@ -1,4 +1,4 @@
-"""What goes into a stage beside its settings, by content: models, data, code. The part of a fingerprint that is looked up."""
+"""What goes into a stage beside its settings, by content: models, data, code."""
 
 from __future__ import annotations
 

@@ -87,7 +87,7 @@ def _one(runner: Runner, store: Store, each: RunPlan) -> Run:
         return runner.resume(store.find(str(each.run_dir)))
     for finding in each.findings:
         if finding.level == "advice" and not finding.accepted:
-            runner.say(f"advice [{finding.code}] {finding.message}")
+            runner.say(f"advice [{finding.code}] {finding.where or each.spec.stage}: {finding.message}")
     return runner.start(each)
 
 

@@ -27,7 +27,7 @@ def _outside(setting: str, value: float, allowed: Range, reason: str) -> Finding
     return Finding(
         code=code,
         level="advice",
-        message=f"{setting} is {value:g}, outside {low:g} to {high:g}: {reason}",
+        message=f"{value:g} is outside {low:g} to {high:g}: {reason}",
         fix=f"set it inside, or list {code} under `accept`",
         where=setting,
     )
@@ -79,5 +79,5 @@ def _group(spec: RunSpec) -> Finding | None:
 def _rows(spec: RunSpec, rows: int | None) -> Finding | None:
     if spec.stage != "sft" or rows is None or rows >= defaults.FEW_ROWS:
         return None
-    message = f"data.train has {rows} rows; meaningful adaptation wants about {defaults.FEW_ROWS} or more good ones"
+    message = f"{rows} rows; meaningful adaptation wants about {defaults.FEW_ROWS} or more good ones"
     return Finding(code="data.few_rows", level="advice", message=message, where="data.train")
