@@ -22,7 +22,7 @@ from orchestrator import yamlfile
 from orchestrator.errors import RecipeError
 from orchestrator.nearest import nearest
 from orchestrator.spec import RunSpec, Stage
-from orchestrator.vocabulary import keys_of, part_of
+from orchestrator.vocabulary import keys_of, meaningful, part_of
 
 PIPELINE_KEYS = ("name", "description", "defaults", "stages")
 SHORT = {"model": "model.path", "data": "data.train", "from": "from"}
@@ -91,15 +91,25 @@ class _Reader:
             hint = (
                 "; a setting for all stages goes under `defaults`"
                 if key in keys_of(RunSpec)
-                else nearest(key, PIPELINE_KEYS)
+                else nearest(str(key), PIPELINE_KEYS)
             )
-            self._complain(key, f"unknown key {key!r} beside `stages`{hint}")
+            self._complain(str(key), f"unknown key {str(key)!r} beside `stages`{hint}")
         stages = raw["stages"] if isinstance(raw["stages"], list) and raw["stages"] else []
         if not stages:
             self._complain("stages", "`stages` is a list with at least one stage")
         defaults = dict(self._flat(self._mapping(raw.get("defaults"), "defaults"), RunSpec, "", "defaults."))
         read = tuple(self._stage(self._mapping(s, f"stages.{n}"), f"stages.{n}.") for n, s in enumerate(stages))
+        self._idle(defaults, read)
         return Recipe(str(raw.get("name", self.path.stem)), str(raw.get("description", "")), self.path, read, defaults)
+
+    def _idle(self, defaults: Settings, stages: tuple[Settings, ...]) -> None:
+        """Complain about a default that no stage takes: it must never be ignored."""
+        usual = Value("lora", "default")
+        kinds = [((defaults | s).get("method", usual).value, s["stage"].value) for s in stages if "stage" in s]
+        known = [(stage, method) for method, stage in kinds if stage in get_args(Stage)]
+        for key in defaults if len(known) == len(stages) else ():
+            if not any(meaningful(key, stage, method) for stage, method in known):
+                self._complain(f"defaults.{key}", f"`{key}` under `defaults` has no effect in any stage")
 
     def _mapping(self, raw: Any, at: str) -> dict[str, Any]:
         if raw is None:

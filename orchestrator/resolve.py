@@ -46,12 +46,16 @@ def resolve(recipe: Recipe, index: int, flags: Settings) -> Resolved:
 
 def _kind(recipe: Recipe, index: int, flags: Settings) -> tuple[Stage, Method]:
     merged = recipe.defaults | recipe.stages[index] | flags
-    stage, method = merged["stage"].value, merged.get("method", Value("lora", "default"))
+    stage, method = merged["stage"], merged.get("method", Value("lora", "default"))
+    if stage.value not in get_args(Stage):
+        raise RecipeError(
+            f"unknown stage {stage.value!r}{nearest(str(stage.value), get_args(Stage))}", where=stage.origin
+        )
     if method.value not in get_args(Method):
         raise RecipeError(
             f"unknown method {method.value!r}{nearest(str(method.value), get_args(Method))}", where=method.origin
         )
-    return stage, method.value
+    return stage.value, method.value
 
 
 def _layers(recipe: Recipe, index: int, flags: Settings, stage: Stage, method: Method) -> Settings:
@@ -71,6 +75,10 @@ def _misplaced(given: Settings, stage: Stage, method: Method) -> list[str]:
 def _validate(chosen: Settings, problems: list[str]) -> RunSpec | None:
     known = set(settings()) | {k for k in chosen if k.startswith("native.")}
     problems += [f"{v.origin}: unknown setting `{k}`{nearest(k, known)}" for k, v in chosen.items() if k not in known]
+    twofold = [k for k in chosen if any(other.startswith(f"{k}.") for other in chosen) and chosen[k].value != {}]
+    if twofold:
+        problems += [f"{chosen[k].origin}: `{k}` is set both as a value and as a section" for k in twofold]
+        return None
     try:
         return RunSpec.model_validate(_nested({k: _placed(k, v.value) for k, v in chosen.items() if k in known}))
     except ValidationError as error:

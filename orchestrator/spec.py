@@ -24,7 +24,7 @@ TRAINING_STAGES: tuple[Stage, ...] = ("sft", "dpo", "grpo")
 class Part(BaseModel):
     """A frozen piece of a spec; unknown keys are refused."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", protected_namespaces=())
+    model_config = ConfigDict(frozen=True, extra="forbid", protected_namespaces=(), allow_inf_nan=False)
 
 
 class ModelSpec(Part):
