@@ -13,6 +13,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from orchestrator.backend import EnvLock
+from orchestrator.cache import cache_root
 from orchestrator.errors import StorageError
 from orchestrator.spec import Part
 
@@ -44,13 +45,6 @@ class Ready(Part):
     packages: dict[str, str]
 
 
-def root() -> Path:
-    """The cache folder: $POST_TRAIN_CACHE, else post-train below $XDG_CACHE_HOME or ~/.cache."""
-    if named := os.environ.get(VARIABLE):
-        return Path(named).expanduser().absolute()
-    return Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser().absolute() / "post-train"
-
-
 def digest(lock: EnvLock, variant: str) -> str:
     """sha256 over the lock files of a variant, in hex."""
     torch = lock.folder / "torch.txt"
@@ -67,7 +61,7 @@ def key(lock: EnvLock, variant: str, extras: Sequence[str] = ()) -> str:
 
 def folder(variant: str, env_key: str) -> Path:
     """Where the environment of a key lies."""
-    return root() / "envs" / f"{variant}-{env_key}"
+    return cache_root() / "envs" / f"{variant}-{env_key}"
 
 
 def python_of(env: Path) -> Path:
@@ -100,7 +94,7 @@ def room(need: int) -> None:
     Raises:
         StorageError: too little free space below the cache folder.
     """
-    place = next(path for path in (root(), *root().parents) if path.exists())
+    place = next(path for path in (cache_root(), *cache_root().parents) if path.exists())
     free = shutil.disk_usage(place).free
     if free < need:
         raise StorageError(
@@ -114,7 +108,7 @@ def room(need: int) -> None:
 def size() -> int:
     """Bytes in the cache folder; a file with several links counts once."""
     seen: dict[tuple[int, int], int] = {}
-    for parent, _, names in os.walk(root()):
+    for parent, _, names in os.walk(cache_root()):
         for name in names:
             found = (Path(parent) / name).lstat()
             seen[(found.st_dev, found.st_ino)] = found.st_size

@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from orchestrator import __version__, envs, hardware, registry
+from orchestrator.cache import cache_root
 from orchestrator.environments import cache, sources, tools
 from orchestrator.errors import EnvironmentMissing, PostTrainError, StorageError
 from orchestrator.hardware import Machine
@@ -45,7 +46,7 @@ def checks(runs: Path) -> list[Check]:
         ),
         _machine(machine),
         _safe("installer", _installer),
-        _folder("cache", cache.root(), f"export {cache.VARIABLE}=FOLDER"),
+        _folder("cache", cache_root(), f"export {cache.VARIABLE}=FOLDER"),
         _folder("runs", runs, "--runs FOLDER, or export POST_TRAIN_RUNS=FOLDER"),
         *(_safe(name, partial(_backend, name, machine)) for name in registry.names()),
     ]

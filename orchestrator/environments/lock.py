@@ -7,6 +7,7 @@ under other hashes; `torch.txt` pins its version.
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import click
@@ -37,6 +38,8 @@ def write(folder: Path, *, upgrade: bool = False) -> list[Path]:
     """Write `cuda.lock`, `cpu.lock` and `torch.txt` of one folder from its `.in` files."""
     cuda, cpu, torch = (folder / name for name in ("cuda.lock", "cpu.lock", "torch.txt"))
     _compile(folder, cuda, (), upgrade)
+    # a CPU wheel that lies about, 2.13.0+cpu, satisfies == as well and would be taken for the locked file; not ===
+    write_text(cuda, re.sub(r"^torch==", "torch===", cuda.read_text(encoding="utf-8"), flags=re.MULTILINE))
     everything = pins.read(cuda)
     _compile(folder, cpu, [p.name for p in everything if p.name.startswith(_CUDA_ONLY)], upgrade)
     write_text(torch, "".join(f"torch=={p.version}\n" for p in everything if p.name == "torch"))

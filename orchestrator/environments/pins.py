@@ -28,7 +28,10 @@ def read(path: Path) -> list[Pin]:
     text = re.sub(r"\\\n", " ", path.read_text(encoding="utf-8"))
     wanted = [Requirement(line) for line in map(_bare, text.splitlines()) if line]
     return [
-        Pin(canonicalize_name(r.name), s.version, r.marker) for r in wanted for s in r.specifier if s.operator == "=="
+        Pin(canonicalize_name(r.name), s.version, r.marker)
+        for r in wanted
+        for s in r.specifier
+        if s.operator in ("==", "===")
     ]
 
 

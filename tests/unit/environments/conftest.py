@@ -40,6 +40,9 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("PIP_CONFIG_FILE", "/dev/null")
     monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_CACHE_DIR", str(tmp_path / "pip"))
+    # pip asks rustc for its version, and a rustup that has not run yet writes its settings then
+    monkeypatch.setenv("RUSTUP_HOME", str(tmp_path / "rustup"))
     (tmp_path / "index").mkdir()
     monkeypatch.setenv("UV_DEFAULT_INDEX", (tmp_path / "index").as_uri())
     monkeypatch.setenv("UV_CACHE_DIR", str(tmp_path / "uv"))
@@ -56,6 +59,7 @@ def house(tmp_path: Path) -> Path:
     wheel(folder, "tiny", "1.6", _TINY)
     wheel(folder, "extra", "3.0")
     wheel(folder, "torch", "9.8.7+cpu")
+    wheel(folder, "torch", "9.8.7")
     return folder
 
 
@@ -64,11 +68,14 @@ def lock(tmp_path: Path, house: Path) -> EnvLock:
     """A lock of tiny 1.5 and torch 9.8.7."""
     folder = tmp_path / "env"
     folder.mkdir()
-    digest = hashlib.sha256((house / "tiny-1.5-py3-none-any.whl").read_bytes()).hexdigest()
-    pinned = f"tiny==1.5 \\\n    --hash=sha256:{digest}\n"
+    tiny, torch = (
+        hashlib.sha256((house / f"{name}-py3-none-any.whl").read_bytes()).hexdigest()
+        for name in ("tiny-1.5", "torch-9.8.7")
+    )
+    pinned = f"tiny==1.5 \\\n    --hash=sha256:{tiny}\n"
     pinned += f"never==1 ; sys_platform == 'plan9' \\\n    --hash=sha256:{'0' * 64}\n"
     (folder / "requirements.in").write_text("# the engine\ntiny==1.5\ntorch==9.8.7\n")
     (folder / "cpu.lock").write_text(pinned)
-    (folder / "cuda.lock").write_text(pinned)
+    (folder / "cuda.lock").write_text(f"{pinned}torch===9.8.7 \\\n    --hash=sha256:{torch}\n")
     (folder / "torch.txt").write_text("torch==9.8.7\n")
     return EnvLock(folder=folder)

@@ -36,6 +36,12 @@ def test_both_tools_make_an_environment_that_runs(lock: EnvLock, house: Path, to
     assert any("installing torch==9.8.7+cpu" in line for line in said)
 
 
+def test_the_cuda_lock_takes_its_own_torch_although_a_cpu_wheel_lies_about(lock: EnvLock, house: Path) -> None:
+    env = envs.install(lock, "one", "cuda", say=print, find_links=str(house), tool="uv")
+    assert env.packages is not None
+    assert (env.variant, env.packages["torch"]) == ("cuda", "9.8.7")
+
+
 def test_a_second_install_does_nothing_and_force_builds_anew(lock: EnvLock, house: Path) -> None:
     said: list[str] = []
     first = envs.install(lock, "one", "cpu", say=said.append, find_links=str(house))
