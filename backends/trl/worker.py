@@ -35,11 +35,12 @@ def work(harness: Harness, native_file: Path) -> None:
 
 def _prepare(harness: Harness, arguments: Arguments) -> tuple[Any, Any, Any]:
     """The trainer with its callbacks, the one that stops it, and the dtype of the weights as loaded."""
-    from backends.trl import worker_device, worker_fsdp, worker_model, worker_save, worker_trainer
+    from backends.trl import worker_device, worker_fsdp, worker_lora, worker_model, worker_save, worker_trainer
 
     worker_save.refuse_existing(arguments)
-    worker_device.settle(use_cpu=bool(arguments.config.get("use_cpu")))
+    given = worker_trainer.Given(worker_trainer.rows(arguments), harness.events)
     rewards = worker_trainer.rewards(arguments, harness.events)
+    worker_device.settle(use_cpu=bool(arguments.config.get("use_cpu")))
     if arguments.sharded:
         worker_fsdp.allow_on_cpu()
     args = worker_trainer.configuration(arguments)
@@ -48,8 +49,9 @@ def _prepare(harness: Harness, arguments: Arguments) -> tuple[Any, Any, Any]:
     dtype = model.dtype
     stop, callbacks = _callbacks(harness, rewards)
     more = {"callbacks": callbacks, **({"reward_funcs": rewards.functions} if rewards else {})}
-    trainer = worker_trainer.build(arguments, args, model, tokenizer, harness.events, **more)
+    trainer = worker_trainer.build(arguments, args, model, tokenizer, given, **more)
     stop.watch(trainer)
+    worker_lora.keep_dtype(trainer.model)
     if arguments.sharded:
         worker_fsdp.require_sharding(trainer)
     return trainer, stop, dtype

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from typing import Any
 
@@ -29,6 +30,16 @@ def adapter(section: Section, model: Any, events: EventWriter) -> Any:
         )
     outside = _outside(model, matched, events) if "exclude_modules" not in section else None
     return LoraConfig(**section, **({"exclude_modules": outside} if outside else {}))
+
+
+def keep_dtype(model: Any) -> None:
+    """Let a resume load the adapter in the dtype it trains in.
+
+    TRL trains QLoRA adapters in bf16; PEFT's load_adapter, which the engine resumes with, would turn them into float32
+    (trl 1.16, peft 0.21), and the resumed run would be another one.
+    """
+    if hasattr(model, "load_adapter"):
+        model.load_adapter = functools.partial(model.load_adapter, autocast_adapter_dtype=False)
 
 
 def linear_names(model: Any) -> list[str]:

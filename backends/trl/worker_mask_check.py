@@ -55,8 +55,8 @@ class Census:
         lost = self.silent + self.emptied
         if lost or self.cut:
             message = (
-                f"{path}: of {self.rows} rows, {self.silent} have no assistant answer and {self.emptied} lost theirs to "
-                f"training.max_length {self._length} (all left out); {self.cut - self.emptied} lost a part of it"
+                f"{path}: of {self.rows} rows, {self.silent} have no assistant answer, {self.emptied} lost theirs to "
+                f"training.max_length {self._length} (all left out); {self.cut - self.emptied} lost a part"
             )
             events.emit("warning", code="mask.truncated" if self.cut else "mask.silent", message=message)
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
-from backends.trl.worker_data import dataset, read_rows
+from backends.trl.worker_data import Row, dataset, read_rows
 from backends.trl.worker_file import Arguments
 from backends.trl.worker_lora import adapter
 from backends.trl.worker_pairs import judge_pairs, pairs
@@ -14,6 +15,14 @@ from backends.trl.worker_sft import sft_dataset, show
 from orchestrator.events import EventWriter
 
 
+@dataclass(frozen=True)
+class Given:
+    """What a trainer is built from beside the model: rows of `train` and perhaps `eval`, and where warnings go."""
+
+    rows: dict[str, list[Row]]
+    events: EventWriter
+
+
 def configuration(arguments: Arguments) -> Any:
     """The trainer's config; making it starts the process group and picks this rank's device."""
     import trl
@@ -21,10 +30,22 @@ def configuration(arguments: Arguments) -> Any:
     return getattr(trl, arguments.trainer.replace("Trainer", "Config"))(**arguments.config)
 
 
-def build(arguments: Arguments, args: Any, model: Any, tokenizer: Any, events: EventWriter, **more: Any) -> Any:
+def rows(arguments: Arguments) -> dict[str, list[Row]]:
+    """Training and validation rows, read before the framework is imported: a wrong file should cost a second.
+
+    Raises:
+        WorkError: a file that can't be read, or has another form.
+    """
+    limits = {"train": arguments.data.get("max_rows"), "eval": None}
+    files = {part: arguments.data[part] for part in limits if arguments.data.get(part)}
+    return {part: read_rows(path, arguments.trainer, limits[part]) for part, path in files.items()}
+
+
+def build(arguments: Arguments, args: Any, model: Any, tokenizer: Any, given: Given, **more: Any) -> Any:
     """The trainer, its data checked.
 
     Args:
+        given: rows and the event writer.
         more: callbacks, and for GRPO reward_funcs.
 
     Raises:
@@ -32,7 +53,8 @@ def build(arguments: Arguments, args: Any, model: Any, tokenizer: Any, events: E
     """
     import trl
 
-    train, held_out = (_data(arguments, model, tokenizer, part, events) for part in ("train", "eval"))
+    events = given.events
+    train, held_out = (_data(arguments, model, tokenizer, part, given) for part in ("train", "eval"))
     if arguments.trainer == "SFTTrainer":
         show(train, tokenizer, events)
     peft = {"peft_config": adapter(arguments.peft, model, events)} if arguments.peft is not None else {}
@@ -44,18 +66,16 @@ def build(arguments: Arguments, args: Any, model: Any, tokenizer: Any, events: E
     return trainer
 
 
-def _data(arguments: Arguments, model: Any, tokenizer: Any, part: str, events: EventWriter) -> Any:
-    path = arguments.data.get(part)
-    if path is None:
+def _data(arguments: Arguments, model: Any, tokenizer: Any, part: str, given: Given) -> Any:
+    if part not in given.rows:
         return None
-    limit = arguments.data.get("max_rows") if part == "train" else None
-    rows = read_rows(path, arguments.trainer, limit)
+    path, rows = arguments.data[part], given.rows[part]
     if arguments.trainer == "SFTTrainer":
         table = model.get_input_embeddings().weight.shape[0]
-        return sft_dataset(arguments, tokenizer, rows, path, table=table, events=events)
+        return sft_dataset(arguments, tokenizer, rows, path, table=table, events=given.events)
     if arguments.trainer == "DPOTrainer":
         return dataset(pairs(rows, path), path)
-    return dataset(prompts(rows, tokenizer, arguments, path, events), path)
+    return dataset(prompts(rows, tokenizer, arguments, path, given.events), path)
 
 
 def rewards(arguments: Arguments, events: EventWriter) -> Rewards | None:
