@@ -75,9 +75,16 @@ class Jsonl:
             raise DataFault(f"not JSON: {error.msg} at column {error.colno}", where=where, fix=fix) from None
         except (ValueError, RecursionError) as error:
             raise DataFault(f"not JSON: {str(error) or 'nested too deeply'}", where=where) from None
+        if b"\\ud" in line.lower() and _lone_surrogate(row):
+            fix = "replace the broken escape \\ud..., it is no character"
+            raise DataFault("holds half of a surrogate pair, which no tokenizer takes", where=where, fix=fix)
         if not isinstance(row, dict):
             raise DataFault(f"a row is a JSON object, not {type(row).__name__}", where=where)
         return row
+
+
+def _lone_surrogate(value: Any) -> bool:
+    return any("\ud800" <= letter <= "\udfff" for letter in json.dumps(value, ensure_ascii=False))
 
 
 def _refuse_constant(name: str) -> None:
