@@ -9,7 +9,7 @@ from typing import Any
 
 from orchestrator import harness, process
 from orchestrator.atomic import storage
-from orchestrator.errors import RunInterrupted, StorageError, WorkerFailed
+from orchestrator.errors import EnvironmentMissing, RunInterrupted, StorageError, WorkerFailed
 from orchestrator.events import EventReader
 from orchestrator.interrupt import Interrupt
 from orchestrator.leash import EXIT_STOPPED
@@ -85,13 +85,7 @@ def run(plan: RunPlan, number: int, resumed: bool, interrupt: Interrupt, progres
     attempt = RunDir(plan.run_dir).attempt(number)
     with storage(attempt):
         attempt.mkdir(parents=True)
-        child = process.Child(
-            plan.argv,
-            cwd=attempt,
-            env=process.clean_environment(_variables(plan, attempt, resumed)),
-            stdout=attempt / "stdout.log",
-            stderr=attempt / "stderr.log",
-        )
+        child = _child(plan, attempt, resumed)
     ending = Ending(attempt, pid=child.pid)
     try:
         with progress.stage(f"{plan.spec.stage} {plan.run_id}"):
@@ -99,6 +93,19 @@ def run(plan: RunPlan, number: int, resumed: bool, interrupt: Interrupt, progres
     finally:
         child.kill()
     return ending
+
+
+def _child(plan: RunPlan, attempt: Path, resumed: bool) -> process.Child:
+    if not plan.env.python.exists():
+        fix = f"post-train backends install {plan.env.name}"
+        raise EnvironmentMissing("the environment's Python is gone", where=str(plan.env.python), fix=fix)
+    return process.Child(
+        plan.argv,
+        cwd=attempt,
+        env=process.clean_environment(_variables(plan, attempt, resumed)),
+        stdout=attempt / "stdout.log",
+        stderr=attempt / "stderr.log",
+    )
 
 
 def _variables(plan: RunPlan, attempt: Path, resumed: bool) -> dict[str, str]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
 from orchestrator import atomic
+from orchestrator.backend import Expected
 from orchestrator.errors import OutputExists
 
 
@@ -47,6 +49,13 @@ class RunDir:
                     why="results are never mixed with or written over older ones",
                     fix="name another folder with --output, or remove this one",
                 ) from None
+
+    def discard(self, unfinished: tuple[Expected, ...]) -> None:
+        """Remove what an attempt left that never was accepted as finished."""
+        for one in unfinished:
+            if (self.path / one.path).exists():
+                with atomic.storage(self.path / one.path):
+                    shutil.rmtree(self.path / one.path)
 
     def link_packages(self) -> None:
         """Make `pythonpath`: links to the packages that a worker imports."""

@@ -33,13 +33,12 @@ class Runner:
             RunInterrupted, WorkerFailed, HandoffError, StorageError, EnvironmentMissing, OutputExists.
         """
         self._environment(plan)
-        folder = RunDir(plan.run_dir)
+        folder, record = RunDir(plan.run_dir), self._record(plan)
         folder.create()
         with owned(plan.run_dir):
-            record = self._record(plan)
+            self._write(folder, plan)  # first: whatever has a manifest can be resumed
             manifest.write(plan.run_dir, record)
             self.store.register(plan.run_dir)
-            self._write(folder, plan)
             return self._attempt(plan, record, resumed=False)
 
     def resume(self, run: Run) -> Run:
@@ -48,13 +47,17 @@ class Runner:
         Raises:
             UsageError: it is finished. Otherwise as `start`.
         """
-        if run.manifest.state == "SUCCEEDED":
-            raise UsageError(f"{run.id} is finished; there is nothing to resume", fix="start a new run")
         with owned(run.path):
+            record = manifest.read(run.path)  # now that nobody else can change it
+            if record.state == "SUCCEEDED":
+                raise UsageError(f"{run.id} is finished; there is nothing to resume", fix="start a new run")
             plan = load_plan(run.path)
             self._environment(plan)
-            RunDir(run.path).link_packages()
-            return self._attempt(plan, _reopened(manifest.read(run.path)), resumed=True)
+            self._current(plan)
+            folder = RunDir(run.path)
+            folder.link_packages()
+            folder.discard(plan.native.expected if plan.native else ())
+            return self._attempt(plan, _reopened(record), resumed=True)
 
     def _environment(self, plan: RunPlan) -> None:
         lock = registry.load(plan.spec.backend).lock()
