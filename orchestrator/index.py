@@ -36,12 +36,22 @@ def rows(root: Path) -> list[Row]:
     """Every run below a runs folder, newest first. A run whose owner died while RUNNING shows as INTERRUPTED."""
     stamps = dict(_stamps(root))
     try:
-        known = _synced(root / FILE, stamps)
-    except sqlite3.DatabaseError:
-        (root / FILE).unlink(missing_ok=True)
-        known = _rows_of(stamps)
-    found = [Row(**json.loads(text)) for text in known.values()]
+        found = _parsed(_synced(root / FILE, stamps))
+    except (sqlite3.DatabaseError, ValueError, TypeError):  # damaged, or written by another version
+        _forget(root / FILE)
+        found = _parsed(_rows_of(stamps))
     return sorted((_live(row) for row in found), key=lambda row: row.created, reverse=True)
+
+
+def _parsed(known: dict[str, str]) -> list[Row]:
+    return [Row(**json.loads(text)) for text in known.values()]
+
+
+def _forget(path: Path) -> None:
+    try:
+        path.unlink(missing_ok=True)
+    except OSError:  # a read-only folder: the next list reads the manifests again
+        return
 
 
 def _stamps(root: Path) -> list[tuple[str, str]]:
@@ -71,14 +81,19 @@ def _synced(path: Path, stamps: dict[str, str]) -> dict[str, str]:
         fresh = _rows_of({f: s for f, s in stamps.items() if held.get(f, ("",))[0] != s})
         gone = [(f,) for f in held if f not in stamps]
         if fresh or gone:
-            with database:
-                database.executemany(
-                    "INSERT OR REPLACE INTO runs VALUES (?, ?, ?)", [(f, stamps[f], r) for f, r in fresh.items()]
-                )
-                database.executemany("DELETE FROM runs WHERE folder = ?", gone)
+            _keep(database, [(f, stamps[f], r) for f, r in fresh.items()], gone)
         return {f: held[f][1] for f in stamps if f in held and f not in fresh} | fresh
     finally:
         database.close()
+
+
+def _keep(database: sqlite3.Connection, fresh: list[tuple[str, str, str]], gone: list[tuple[str]]) -> None:
+    try:
+        with database:
+            database.executemany("INSERT OR REPLACE INTO runs VALUES (?, ?, ?)", fresh)
+            database.executemany("DELETE FROM runs WHERE folder = ?", gone)
+    except sqlite3.OperationalError:  # a read-only folder or a busy one: answer without keeping the answer
+        return
 
 
 def _rows_of(stamps: dict[str, str]) -> dict[str, str]:
@@ -99,11 +114,11 @@ def _row(folder: str) -> Row | None:
             method=spec["method"] if spec["stage"] in ("sft", "dpo", "grpo") else "",
             backend=spec["backend"],
             state=raw["state"],
-            created=raw["created"],
+            created=float(raw["created"]),
             fingerprint=raw["fingerprint"],
             folder=folder,
             parents=[p["run"] for p in raw["parents"]],
-            metrics=raw["metrics"],
+            metrics=dict(raw["metrics"]),
         )
     except OSError:
         return None

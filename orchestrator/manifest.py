@@ -114,4 +114,6 @@ def read(run_dir: Path) -> Manifest:
         raise StorageError(f"the manifest can't be read: {error.strerror}", where=str(path)) from None
     except (ValueError, ValidationError) as error:
         first = str(error).splitlines()[0]
-        raise StorageError(f"the manifest is damaged: {first}", where=str(path), fix="post-train runs rm") from None
+        raise StorageError(
+            f"the manifest is damaged: {first}", where=str(path), fix=f"post-train runs rm {run_dir.name}"
+        ) from None

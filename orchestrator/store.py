@@ -72,45 +72,56 @@ class Store:
         """Runs that start from this one."""
         return [row for row in self.rows() if run_id in row.parents]
 
-    def remove(self, run: Run) -> None:
-        """Remove a run.
+    def remove(self, reference: str) -> str:
+        """Remove a run, even one whose manifest is damaged; gives its id.
 
         Raises:
+            RunNotFound: none, or more than one.
             RunBusy: it is running, or another run starts from it.
         """
-        if is_owned(run.path):
-            raise RunBusy(f"{run.id} is running", where=str(run.path), fix="stop it first")
-        children = [row.id for row in self.children(run.id)]
+        path = self._locate(reference)
+        run_id = next((row.id for row in self.rows() if Path(row.folder).resolve() == path), path.name)
+        if is_owned(path):
+            raise RunBusy(f"{run_id} is running", where=str(path), fix="stop it first")
+        children = [row.id for row in self.children(run_id)]
         if children:
             why = "the lineage and the base of their adapters would be lost"
             raise RunBusy(
-                f"{run.id} is the parent of {', '.join(children)}",
+                f"{run_id} is the parent of {', '.join(children)}",
                 why=why,
                 fix=f"post-train runs rm {' '.join(children)}",
             )
-        self._unlink(run)
+        self._unlink(path, run_id)
+        return run_id
 
-    def _unlink(self, run: Run) -> None:
-        trash = run.path.with_name(f".removed-{run.path.name}")
-        with atomic.storage(run.path):
-            run.path.rename(trash)
-            for link in (self.root / run.id, self.root / "latest"):
+    def _unlink(self, path: Path, run_id: str) -> None:
+        trash = path.with_name(f".removed-{path.name}")
+        with atomic.storage(path):
+            path.rename(trash)
+            for link in (self.root / run_id, self.root / "latest"):
                 if link.is_symlink() and not link.exists():
                     link.unlink()
             shutil.rmtree(trash)
 
     def _locate(self, reference: str) -> Path:
         as_path = Path(reference).expanduser()
-        if (as_path / manifest.FILE).exists():
+        if reference and (as_path / manifest.FILE).exists():
             return as_path.resolve()
-        if reference == "latest" and (self.root / "latest" / manifest.FILE).exists():
-            return (self.root / "latest").resolve()
-        names = [entry.name for entry in os.scandir(self.root)] if self.root.is_dir() else []
-        known = [n for n in names if (n == reference or n.startswith(reference)) and not n.startswith((".", "latest"))]
+        if reference == "latest" and (newest := self._latest()):
+            return newest
+        names = [entry.name for entry in os.scandir(self.root)] if reference and self.root.is_dir() else []
+        known = [n for n in names if n.startswith(reference) and not n.startswith(".") and n != "latest"]
         matches = sorted(n for n in known if (self.root / n / manifest.FILE).exists())
         if reference in matches or len(matches) == 1:
             return (self.root / (reference if reference in matches else matches[0])).resolve()
         raise self._no_such(reference, matches)
+
+    def _latest(self) -> Path | None:
+        """What the link points to; when that run was removed, the newest one left."""
+        if (self.root / "latest" / manifest.FILE).exists():
+            return (self.root / "latest").resolve()
+        rows = self.rows()
+        return Path(rows[0].folder).resolve() if rows else None
 
     def _no_such(self, reference: str, matches: list[str]) -> RunNotFound:
         if matches:

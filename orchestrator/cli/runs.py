@@ -15,6 +15,7 @@ from orchestrator.index import Row
 from orchestrator.store import Run, Store
 
 _SHOWN = 50
+_STATES = ("RUNNING", "SUCCEEDED", "FAILED", "INTERRUPTED", "DAMAGED")
 
 
 def _store(runs: Path) -> Store:
@@ -29,11 +30,11 @@ def command() -> None:
 @command.command("list")
 @options.RUNS
 @options.JSON
-@click.option("--state", help="Only runs in this state.")
+@click.option("--state", type=click.Choice(_STATES, case_sensitive=False), help="Only runs in this state.")
 @click.option("--all", "everything", is_flag=True, help=f"All of them, not only the newest {_SHOWN}.")
 def list_(runs: Path, as_json: bool, state: str | None, everything: bool) -> None:
     """List runs, newest first."""
-    rows = [row for row in _store(runs).rows() if state is None or row.state == state.upper()]
+    rows = [row for row in _store(runs).rows() if state is None or row.state == state]
     if as_json:
         return click.echo(json.dumps([asdict(row) for row in rows]))
     if not rows:
@@ -177,10 +178,8 @@ def rm(runs_named: tuple[str, ...], runs: Path, as_json: bool) -> None:
     store = _store(runs)
     removed = []
     for name in runs_named:
-        run = store.find(name)
-        store.remove(run)
-        removed.append(run.id)
+        removed.append(store.remove(name))
         if not as_json:
-            click.echo(f"removed {run.id}")
+            click.echo(f"removed {removed[-1]}")
     if as_json:
         click.echo(json.dumps({"removed": removed}))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from orchestrator.artifacts import total_size
+from orchestrator.events import parse
 from orchestrator.index import Row
 from orchestrator.preflight.room import size
 from orchestrator.store import Run
@@ -87,8 +87,8 @@ def events(folder: Path) -> list[dict[str, Any]]:
     """All step events of a run's attempts, in order, later attempts replacing the steps they repeat."""
     steps: dict[int, dict[str, Any]] = {}
     for path in sorted(folder.glob("attempts/*/events.jsonl")):
-        for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
-            event = json.loads(line) if line.startswith("{") and line.endswith("}") else {}
+        for line in path.read_bytes().splitlines():
+            event = parse(line) or {}
             if event.get("type") == "step" and isinstance(event.get("step"), int):
                 steps[event["step"]] = event
     return [steps[step] for step in sorted(steps)]
