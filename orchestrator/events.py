@@ -73,7 +73,8 @@ def parse(line: bytes) -> dict[str, Any] | None:
         event = json.loads(line)
     except (ValueError, RecursionError):
         return None
-    return event if isinstance(event, dict) and event.get("type") in EVENT_TYPES else None
+    known = isinstance(event, dict) and isinstance(event.get("type"), str) and event["type"] in EVENT_TYPES
+    return _finite(event) if known and isinstance(event.get("metrics", {}), dict) else None
 
 
 def _finite(value: Any) -> Any:

@@ -70,4 +70,6 @@ def _gpus() -> list[Gpu]:
 
 def _gpu(line: str) -> Gpu:
     name, mebibytes, capability = (part.strip() for part in line.split(","))
-    return Gpu(name=name, memory=int(mebibytes) * 2**20, capability=float(capability))
+    # a GPU that shares the machine's memory reports none of its own: "[N/A]"
+    memory = int(mebibytes) * 2**20 if mebibytes.isdecimal() else _memory()
+    return Gpu(name=name, memory=memory, capability=float(capability))

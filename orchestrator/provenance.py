@@ -13,7 +13,7 @@ from orchestrator.hardware import Machine
 
 _SECRET = re.compile(
     r"(?i)\b(hf_\w{8,}|sk-[\w-]{8,}|gh[pousr]_\w{8,}|AKIA\w{12,})\b"
-    r"|((?:api[_-]?key|token|secret|password)[\w-]*[=:\s]+)\S+|(://)[^/@\s]+@"
+    r"|((?:api[_-]?key|token(?!izer|s)|secret|password)[\w-]*[=:\s]+)\S+|(://)[^/@\s]+@"
 )
 
 

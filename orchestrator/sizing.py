@@ -80,6 +80,12 @@ def header(shard: Path) -> dict[str, dict[str, list[int]]]:
     try:
         with shard.open("rb") as file:
             (length,) = struct.unpack("<Q", file.read(8))
-            return dict(json.loads(file.read(length))) if length < _HEADER_LIMIT else {}
+            found = json.loads(file.read(length)) if length < _HEADER_LIMIT else {}
     except (OSError, ValueError, struct.error):
         return {}
+    entries = found.items() if isinstance(found, dict) else ()
+    whole = all(
+        name == "__metadata__" or (isinstance(entry, dict) and {"dtype", "shape"} <= set(entry))
+        for name, entry in entries
+    )
+    return dict(entries) if whole else {}

@@ -15,7 +15,7 @@ Lines = dict[str, int]
 
 
 class _Loader(yaml.SafeLoader):
-    """YAML 1.1 as PyYAML reads it, except that `2e-5` is a number and only true and false are booleans; a date is text."""
+    """YAML 1.1 as PyYAML reads it, but `2e-5` is a number, a date is text, and only true and false are booleans."""
 
 
 _BOOL, _TIME = "tag:yaml.org,2002:bool", "tag:yaml.org,2002:timestamp"
