@@ -67,6 +67,7 @@ def main() -> None:
     except click.exceptions.Exit as done:
         sys.exit(done.exit_code)
     except click.ClickException as error:
+        _as_json("UsageError", error.exit_code, error.format_message())
         error.show()
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt):
@@ -90,11 +91,15 @@ def _explain(error: Exception) -> int:
         error = StorageError(f"{error.strerror or error}", where=error.filename)
     known = isinstance(error, PostTrainError)
     lines = error.lines() if isinstance(error, PostTrainError) else _bug(error)
-    if "--json" in sys.argv:
-        kind, code = type(error).__name__, error.exit_code if isinstance(error, PostTrainError) else 70
-        click.echo(json.dumps({"error": {"kind": kind, "exit_code": code, "message": "\n".join(lines)}}))
+    code = error.exit_code if isinstance(error, PostTrainError) else 70
+    _as_json(type(error).__name__, code, "\n".join(lines))
     click.echo(("error: " if known else "internal error: ") + "\n".join(lines), err=True)
-    return error.exit_code if isinstance(error, PostTrainError) else 70
+    return code
+
+
+def _as_json(kind: str, code: int, message: str) -> None:
+    if "--json" in sys.argv:
+        click.echo(json.dumps({"error": {"kind": kind, "exit_code": code, "message": message}}))
 
 
 def _bug(error: Exception) -> list[str]:

@@ -27,7 +27,7 @@ def command(**given: Any) -> None:
     post-train rl --from my-sft --data prompts.jsonl --reward reward.py:score
     post-train rl --algorithm dpo --from my-sft --data pairs.jsonl
     """
-    if given["resume"]:
+    if given["resume"] is not None:
         return stage.resume(given["resume"], {k: v for k, v in given.items() if k != "algorithm"})
     settings = options.flags(given)
     if given["rewards"]:

@@ -29,7 +29,7 @@ def command(recipe: str | None, **given: Any) -> None:
     post-train run quickstart
     post-train run my.yaml --set training.max_steps=100
     """
-    if given["resume"]:
+    if given["resume"] is not None:
         return stage.resume(given["resume"], {**given, "recipe": recipe})
     if not recipe:
         raise UsageError("name a recipe to run, or a run with --resume", fix="post-train recipes")

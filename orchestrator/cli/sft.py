@@ -19,6 +19,6 @@ def command(**given: Any) -> None:
     post-train sft --recipe muse_glimmer/qlora --data chat.jsonl
     post-train sft --resume latest
     """
-    if given["resume"]:
+    if given["resume"] is not None:
         return stage.resume(given["resume"], given)
     return stage.execute(stage.stage_recipe("sft", given), options.flags(given), stage.request(given))

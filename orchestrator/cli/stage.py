@@ -97,7 +97,10 @@ def resume(reference: str, given: dict[str, Any]) -> None:
     Raises:
         UsageError: other settings were given: a resumed run is the run it was.
     """
-    others = [k for k, v in given.items() if v and k not in ("runs", "as_json", "resume")]
+    unset: tuple[Any, ...] = (None, (), False)
+    others = [
+        k for k, v in given.items() if not any(v is one for one in unset) and k not in ("runs", "as_json", "resume")
+    ]
     if others:
         raise UsageError(
             f"--resume takes no other setting, but {', '.join(sorted(others))} was given", fix="start a new run instead"
