@@ -60,8 +60,8 @@ class Planner:
 
     def _follow(self, recipe: Recipe, index: int) -> Recipe:
         """In a pipeline a stage that names nothing to start from starts from the model of the stage before."""
-        given = recipe.stages[index]
-        if index == 0 or "from" in given or "model.path" in given:
+        given, before = recipe.stages[index], {s["stage"].value for s in recipe.stages[:index]}
+        if not before - {"eval"} or "from" in given or "model.path" in given:
             return recipe
         followed = given | {"from": Value(["previous model"], "the stage before")}
         return replace(recipe, stages=(*recipe.stages[:index], followed, *recipe.stages[index + 1 :]))
@@ -74,7 +74,7 @@ class Planner:
 
     def _stage(self, resolved: Resolved, parents: list[Link], pipeline: str | None) -> RunPlan:
         spec = resolved.spec
-        if spec.trains and len(parents) > 1:
+        if spec.stage != "eval" and len(parents) > 1:
             raise UsageError(f"{spec.stage} starts from one run, not from {len(parents)}", fix="name one with --from")
         if spec.trains and parents and parents[0].kind == "adapter":
             parents = [self._converted(parents[0], pipeline)]
