@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from orchestrator.errors import PostTrainError
@@ -53,7 +54,7 @@ def _by_name(parent: Parent, store: Store) -> Run | Missing:
         return Missing(parent.run, error.what)
 
 
-def chain(runs: list[Run | Missing]) -> Html:
+def chain(runs: Sequence[Run | Missing]) -> Html:
     """The chain as cards, the model it starts from first."""
     first = next((one for one in runs if isinstance(one, Run)), None)
     start = _card("start", first.manifest.start.path, [], "base") if first else None

@@ -13,7 +13,7 @@ _ROW, _BAR = 44, 18
 def comparison(found: Evaluation) -> Html:
     """Everything about the scores."""
     note = f"{found.items} held-out items, metric {found.metric}. {_method(found)}"
-    return join(*_sentences(found), _bars(found.models), _table(found), element("p", note, class_="quiet"))
+    return join(*_sentences(found), _bars(found), _table(found), element("p", note, class_="quiet"))
 
 
 def _method(found: Evaluation) -> str:
@@ -38,16 +38,17 @@ def _verdict(last: Model) -> Html:
     return join(begin, f", {change(moved.score)} against ", element("b", moved.to), f", {sure}.")
 
 
-def _bars(models: tuple[Model, ...]) -> Html:
-    low = min([0.0, *(m.interval[0] for m in models), *(m.score for m in models)])
-    high = max([0.0, *(m.interval[1] for m in models), *(m.score for m in models)])
-    scale = (low, high if high > low else low + 1.0)
-    rows = [part for n, model in enumerate(models) for part in _bar(n, model, scale)]
-    names = "Scores: " + ", ".join(f"{m.label} {score(m.score)}" for m in models)
-    picture = element(
-        "svg", element("title", names), *rows, width="100%", height=_ROW * len(models), role="img", class_="bars"
-    )
-    return element("figure", picture)
+def _bars(found: Evaluation) -> Html:
+    rows = [part for n, model in enumerate(found.models) for part in _bar(n, model, _scale(found))]
+    names = element("title", "Scores: " + ", ".join(f"{m.label} {score(m.score)}" for m in found.models))
+    height = _ROW * len(found.models)
+    return element("figure", element("svg", names, *rows, width="100%", height=height, role="img", class_="bars"))
+
+
+def _scale(found: Evaluation) -> Interval:
+    """What the ends of the bars stand for: 0 and 1 for shares, else whatever holds zero and all intervals."""
+    ends = [0.0, *(end for m in found.models for end in (*m.interval, m.score)), *([1.0] if found.binary else [])]
+    return min(ends), max(ends) if max(ends) > min(ends) else min(ends) + 1.0
 
 
 def _bar(number_: int, model: Model, scale: Interval) -> list[Html]:

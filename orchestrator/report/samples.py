@@ -42,7 +42,7 @@ def _spread(items: list[Item], count: int) -> list[Item]:
 
 
 def _row(item: Item, labels: list[str], binary: bool) -> list[object]:
-    asked = element("td", prompt(item.prompt), element("span", f"item {item.item}", class_="quiet"))
+    asked = element("td", prompt(item.prompt), title=f"item {item.item}")
     answers = (_answer(item.models.get(label), binary) for label in labels)
     return [asked, "" if item.expected is None else _text(item.expected), *answers]
 
@@ -66,8 +66,9 @@ def _answer(found: Answer | None, binary: bool) -> Html:
         return element("td", "no answer kept", class_="quiet")
     if not binary:
         return element("td", _text(found.answer), element("span", f"score {number(found.score)}", class_="quiet"))
-    mark, kind = ("✓ right", "right") if found.score == 1.0 else ("✗ wrong", "wrong")
-    return element("td", _text(found.answer), element("span", mark, class_="mark"), class_=kind)
+    mark, kind = ("✓", "right") if found.score == 1.0 else ("✗", "wrong")
+    sign = element("span", mark, class_="mark", title=kind, role="img", aria_label=kind)
+    return element("td", element("div", sign, _text(found.answer), class_="answer"), class_=kind)
 
 
 def _text(value: Any) -> Html:

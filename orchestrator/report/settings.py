@@ -14,8 +14,9 @@ _GIB = 2**30
 
 
 def settings(m: Manifest) -> Html:
-    """Settings that somebody chose, open; defaults folded away."""
-    values = flat(m.spec.model_dump(mode="json", by_alias=True))
+    """Settings that somebody chose, open; defaults folded away. What does not concern the stage has no origin."""
+    every = flat(m.spec.model_dump(mode="json", by_alias=True))
+    values = {key: value for key, value in every.items() if key in m.origins or not m.origins}
     rows: dict[bool, list[list[object]]] = {True: [], False: []}
     for key, value in values.items():
         origin = m.origins.get(key, "")
