@@ -19,8 +19,9 @@ def file_digest(path: Path, memory: Path | None = None) -> str:
         return _read(path)
     key = hashlib.sha256(f"{path.resolve()}|{stat.st_size}|{stat.st_mtime_ns}|{stat.st_ino}".encode()).hexdigest()
     note = memory / f"{key}.json"
-    if note.exists():
-        return str(json.loads(note.read_text())["sha256"])
+    known = _remembered(note)
+    if known:
+        return known
     digest = _read(path)
     atomic.write_json(note, {"path": str(path), "sha256": digest})
     return digest
@@ -44,6 +45,14 @@ def model_digest(folder: Path, memory: Path | None = None) -> str:
     """Digest of what makes a model folder behave as it does: weights, config, tokenizer, template."""
     kept = {".safetensors", ".json", ".jinja", ".model", ".txt"}
     return combined(tuple(f for f in folder_files(folder, memory) if Path(f.path).suffix in kept))
+
+
+def _remembered(note: Path) -> str | None:
+    """What a note says; a damaged one says nothing."""
+    try:
+        return str(json.loads(note.read_text())["sha256"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
 
 
 def _read(path: Path) -> str:

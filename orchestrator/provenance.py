@@ -28,10 +28,16 @@ def collect(machine: Machine, environment: dict[str, Any]) -> dict[str, Any]:
         "post_train": __version__,
         "git": _revision(Path(__file__).parent),
         "python": platform.python_version(),
-        "argv": [redact(a) for a in (Path(sys.argv[0]).name, *sys.argv[1:])],
+        "argv": redacted((Path(sys.argv[0]).name, *sys.argv[1:])),
         "hardware": hardware.summary(machine),
         "environment": environment,
     }
+
+
+def redacted(argv: tuple[str, ...]) -> list[str]:
+    """A command without credentials, also where one is the word after its flag."""
+    secret = [redact(f"{flag} x") != f"{flag} x" for flag in ("", *argv)]
+    return ["[redacted]" if hidden else redact(word) for hidden, word in zip(secret, argv, strict=False)]
 
 
 def redact(text: str) -> str:
