@@ -148,7 +148,7 @@ def start() -> Iterator[Start]:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
-            preexec_fn=obey if obedient else None,
+            preexec_fn=_obey if obedient else None,  # noqa: PLW1509  (there are no threads here)
         )
         started.append(process)
         return process
@@ -174,8 +174,13 @@ def shell(start: Start) -> Cli:
     return call
 
 
-def obey() -> None:
-    """Take away the capability by which root writes into read-only folders; only a program started next obeys."""
+@pytest.fixture
+def obey() -> Callable[[], None]:
+    """To call in a new process before its program starts: takes away root's right to write everywhere."""
+    return _obey
+
+
+def _obey() -> None:
     if os.geteuid() == 0:
         ctypes.CDLL(None).prctl(_DROP_CAPABILITY, _OVERRIDE, 0, 0, 0)
 
@@ -241,8 +246,43 @@ def make_spec() -> MakeSpec:
     """A resolved stage of the fake backend from dotted settings, `__` for the dot."""
 
     def make(stage: str = "sft", **given: Any) -> RunSpec:
-        settings = {"stage": stage, "backend": "fake", "name": "it"} | {k.replace("__", "."): v for k, v in given.items()}
+        settings = {"stage": stage, "backend": "fake", "name": "it"} | {
+            k.replace("__", "."): v for k, v in given.items()
+        }
         recipe = Recipe(None, "", None, ({k: Value(v, "test") for k, v in settings.items()},))
         return resolve(recipe, 0, {}).spec
+
+    return make
+
+
+class MakeRun(Protocol):
+    """Writes the folder of a run that nothing ran."""
+
+    def __call__(self, run_id: str, state: str = "SUCCEEDED", parents: tuple[str, ...] = (), **fields: Any) -> Path: ...
+
+
+@pytest.fixture
+def make_run(runs: Path, make_spec: MakeSpec) -> MakeRun:
+    """A run's manifest below the runs folder."""
+    from orchestrator import manifest
+    from orchestrator.backend import ModelRef
+    from orchestrator.manifest import Manifest, Parent
+
+    def make(run_id: str, state: str = "SUCCEEDED", parents: tuple[str, ...] = (), **fields: Any) -> Path:
+        folder = runs / run_id
+        times = {"created": 1.0, "updated": 1.0} | fields
+        record = Manifest.model_validate(
+            {
+                "id": run_id,
+                "state": state,
+                "spec": make_spec(),
+                "start": ModelRef(label="base", path="base"),
+                "fingerprint": "f",
+                "parents": tuple(Parent(run=p, path=runs / p) for p in parents),
+                **times,
+            }
+        )
+        manifest.write(folder, record)
+        return folder
 
     return make

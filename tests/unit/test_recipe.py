@@ -43,7 +43,7 @@ def test_a_pipeline(write: Write) -> None:
     ("text", "expected"),
     [
         ("stage: sft\nmetod: lora\n", ":2: unknown key `metod`; did you mean 'method'?"),
-        ("stage: sft\ntraining:\n  learning_rat: 1\n", ":3: unknown key `training.learning_rat`; did you mean 'learning_rate'?"),
+        ("stage: sft\ntraining:\n  max_step: 1\n", ":3: unknown key `training.max_step`; did you mean 'max_steps'?"),
         ("stage: sft\nlearning_rate: 1\n", ":2: unknown key `learning_rate`; it belongs under `training`"),
         ("stage: sft\n1: x\n", ":2: unknown key `1`"),
         ("stage: sft\nlora: 16\n", ":2: `lora` is a section with r, alpha"),
@@ -54,11 +54,11 @@ def test_a_pipeline(write: Write) -> None:
         ("stages: []\n", ":1: `stages` is a list with at least one stage"),
         ("stages: sft\n", ":1: `stages` is a list with at least one stage"),
         ("stages:\n- sft\n", ":2: `stages.0` must be a mapping of settings, not 'sft'"),
-        ("stages:\n- {stage: sft}\nmodel: m\n", ":3: unknown key 'model' beside `stages`; a setting for all stages goes under `defaults`"),
+        ("stages:\n- {stage: sft}\nmodel: m\n", ":3: unknown key 'model' beside `stages`; a setting for all stages"),
         ("stages:\n- {stage: sft}\n1: m\n", ":3: unknown key '1' beside `stages`"),
         ("stages:\n- {stage: sft}\nstagse: m\n", ":3: unknown key 'stagse' beside `stages`; did you mean 'stages'?"),
         ("defaults: 5\nstages:\n- {stage: sft}\n", ":1: `defaults` must be a mapping of settings, not 5"),
-        ("defaults: {rl: {beta: 0.1}}\nstages:\n- {stage: sft}\n", ":1: `rl.beta` under `defaults` has no effect in any stage"),
+        ("defaults: {rl: {beta: 0.1}}\nstages:\n- {stage: sft}\n", ":1: `rl.beta` under `defaults` has no effect"),
     ],
 )  # fmt: skip
 def test_a_problem_names_line_and_nearest_word(write: Write, text: str, expected: str) -> None:

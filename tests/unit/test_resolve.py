@@ -33,7 +33,9 @@ def test_flag_over_stage_over_recipe_defaults_over_ours() -> None:
     found = resolved(values("--seed", training__seed=3), low, training__seed=2, training__epochs=5)
     t = found.spec.training
     assert (t.seed, t.epochs, t.weight_decay, t.max_length, t.learning_rate) == (3, 5, 0.5, 7, 2e-4)
-    told = {k: found.origins[f"training.{k}"] for k in ("seed", "epochs", "weight_decay", "learning_rate", "adam_beta1")}
+    told = {
+        k: found.origins[f"training.{k}"] for k in ("seed", "epochs", "weight_decay", "learning_rate", "adam_beta1")
+    }
     assert told == {
         "seed": "--seed",
         "epochs": "r.yaml:1",
@@ -46,7 +48,13 @@ def test_flag_over_stage_over_recipe_defaults_over_ours() -> None:
 
 @pytest.mark.parametrize(
     ("stage", "method", "rate"),
-    [("sft", "lora", 2e-4), ("sft", "qlora", 2e-4), ("sft", "full", 1e-5), ("dpo", "lora", 5e-7), ("grpo", "full", 1e-6)],
+    [
+        ("sft", "lora", 2e-4),
+        ("sft", "qlora", 2e-4),
+        ("sft", "full", 1e-5),
+        ("dpo", "lora", 5e-7),
+        ("grpo", "full", 1e-6),
+    ],
 )
 def test_defaults_follow_stage_and_method(stage: str, method: str, rate: float) -> None:
     assert resolved(stage=stage, method=method).spec.training.learning_rate == rate
@@ -126,10 +134,10 @@ def test_paths_become_absolute_and_names_stay(work: Path) -> None:
 
 
 def test_one_parent_may_be_written_as_a_word() -> None:
-    assert resolved(**{"from": "latest"}).spec.parents == ["latest"]
+    assert resolved(values("--from", **{"from": "latest"})).spec.parents == ["latest"]
 
 
 def test_a_stage_that_starts_from_a_run_does_not_take_the_recipes_model() -> None:
     shared = values("r.yaml:2", model__path="org/name", model__revision="abc", model__dtype="bfloat16")
-    spec = resolved(defaults=shared, **{"from": "latest"}).spec
+    spec = resolved(values("--from", **{"from": "latest"}), shared).spec
     assert (spec.model.path, spec.model.revision, spec.model.dtype) == (None, None, "bfloat16")

@@ -57,6 +57,11 @@ def test_sections_are_known_by_the_words_of_a_recipe() -> None:
 
 
 def test_a_dump_keeps_only_what_matters() -> None:
-    dump = {"stage": "merge", "training": {"seed": 1}, "merge": {"dtype": "auto"}, "data": {"train": None, "eval": None}}
+    dump = {
+        "stage": "merge",
+        "training": {"seed": 1},
+        "merge": {"dtype": "auto"},
+        "data": {"train": None, "eval": None},
+    }
     assert relevant(dump, "merge", "lora") == {"stage": "merge", "merge": {"dtype": "auto"}}
     assert relevant(dump, "eval", "lora") == {"stage": "merge", "data": {"eval": None}}

@@ -1,0 +1,66 @@
+"""A worker ends with its owner, and when it is asked to."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from orchestrator.leash import EXIT_STOPPED
+
+ROOT = Path(__file__).parents[2]
+WORKER = f"""
+import sys, time; sys.path.insert(0, {str(ROOT)!r})
+from pathlib import Path
+from orchestrator.leash import Leash
+leash = Leash(Path('.'), Path('.'))
+leash.start()
+if sys.argv[1] == 'saves':
+    leash.defer(lambda: None)
+print('working', flush=True)
+while not (sys.argv[1] == 'saves' and leash.wanted):
+    time.sleep(0.02)
+print('saved', flush=True)
+"""
+
+
+@pytest.fixture
+def lock(work: Path) -> Iterator[int]:
+    handle = os.open(work / "lock", os.O_RDWR | os.O_CREAT)
+    fcntl.flock(handle, fcntl.LOCK_EX)
+    yield handle
+    os.close(handle)
+
+
+def begin(how: str) -> subprocess.Popen[str]:
+    child = subprocess.Popen([sys.executable, "-c", WORKER, how], stdout=subprocess.PIPE, text=True)
+    assert child.stdout is not None
+    assert child.stdout.readline() == "working\n"
+    return child
+
+
+@pytest.mark.parametrize("how", ["loads", "saves"])
+@pytest.mark.parametrize("reason", ["owner dies", "stop file", "signal"])
+def test_a_worker_stops(lock: int, work: Path, how: str, reason: str) -> None:
+    child = begin(how)
+    assert child.poll() is None
+    if reason == "owner dies":
+        fcntl.flock(lock, fcntl.LOCK_UN)  # what the kernel does when a process is killed
+    elif reason == "stop file":
+        (work / "stop").touch()
+    else:
+        child.send_signal(signal.SIGTERM)
+    out, _ = child.communicate(timeout=5)
+    assert (child.returncode, out) == ((EXIT_STOPPED, "") if how == "loads" else (0, "saved\n"))
+
+
+def test_a_run_without_a_lock_has_no_owner(work: Path) -> None:
+    child = begin("loads")
+    child.communicate(timeout=5)
+    assert child.returncode == EXIT_STOPPED
