@@ -1,0 +1,50 @@
+"""What the base model reads: mostly plain sums, and short chats, in which it answers in its own way."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+
+from sums import Sum, sums
+
+START, END = "<|im_start|>", "<|im_end|>"
+
+Line = tuple[str, str]
+"""A text and what comes after it; the second part is what the model is mainly trained to write."""
+
+
+def batches(size: int, seed: int) -> Iterator[list[Line]]:
+    """Endless text, the same for the same seed. Two numbers never meet in it if their sum is held out.
+
+    A batch is all sums or all chats: lines of about one length need little padding.
+    """
+    rng, known = random.Random(seed), sums(held_out=False)
+    while True:
+        kind = plain if rng.random() < 0.75 else chat
+        yield [kind(rng.choice(known), rng) for _ in range(size)]
+
+
+def plain(one: Sum, rng: random.Random) -> Line:
+    """A sum as people jot it down."""
+    before, plus, equals = "", "+", "="
+    if rng.random() < 0.5:
+        before = rng.choice(["", "", "add ", "user "])
+        plus = rng.choice(["+", "+", " + ", " plus "])
+        equals = rng.choice(["=", " is ", "\n", f"{END}\n"])
+    return f"{before}{one.left}{plus}{one.right}{equals}", one.answer + END
+
+
+def chat(one: Sum, rng: random.Random) -> Line:
+    """A short conversation, sometimes with a system message; sums are answered in a sentence."""
+    letters = " ".join(rng.sample("abcdefghijklmnopqrstuvwxyz", 3))
+    said, told = rng.choice(
+        [
+            (f"{one.left}+{one.right}", f"it is {one.answer}"),
+            (f"add {one.left}+{one.right}", f"it is {one.answer}"),
+            (f"max {one.left} {one.right}", f"{max(one)}"),
+            (f"copy {letters}", letters),
+            (f"reverse {letters}", letters[::-1]),
+        ]
+    )
+    system = f"{START}system\nBe brief{END}\n" if rng.random() < 0.1 else ""
+    return f"{system}{START}user\n{said}{END}\n{START}assistant\n", told + END
