@@ -75,11 +75,13 @@ class Child:
 
     def kill(self) -> None:
         """End the whole tree now; launchers put ranks in sessions of their own, so the group is not enough."""
+        if self._popen.poll() is not None:  # its number may be another's by now
+            return
         tree = self._tree()
         for member in tree:
             _kill(member)
+        self.wait(5)  # before psutil, which would take the exit code away
         psutil.wait_procs(tree, timeout=5)
-        self._popen.poll()
 
     def _tree(self) -> list[psutil.Process]:
         try:
