@@ -7,6 +7,9 @@ from orchestrator.nearest import nearest
 from orchestrator.recipe import Recipe, Settings, Value
 from orchestrator.vocabulary import meaningful, settings
 
+_START = ("model.path", "model.revision", "from")
+"""What a chain starts from: not for a stage that goes on from the one before."""
+
 
 def flags_of(recipe: Recipe, index: int, flags: Settings) -> Settings:
     """The flags for one stage of a pipeline: those addressed to it (`sft.training.epochs`), and those it knows."""
@@ -14,8 +17,11 @@ def flags_of(recipe: Recipe, index: int, flags: Settings) -> Settings:
         return flags
     stage = recipe.stages[index]["stage"].value
     method = (recipe.defaults | recipe.stages[index] | flags).get("method", Value("lora", "default")).value
-    shared = {k: v for k, v in flags.items() if meaningful(k, stage, method)}
-    return shared | {k.removeprefix(f"{stage}."): v for k, v in flags.items() if k.startswith(f"{stage}.")}
+    follows = index > 0 and "model.path" not in recipe.stages[index]
+    known = set(settings())
+    shared = {k: v for k, v in flags.items() if meaningful(k, stage, method) and not (follows and k in _START)}
+    addressed = {k: v for k, v in flags.items() if k.startswith(f"{stage}.") and k not in known}  # not `eval.metric`
+    return shared | {k.removeprefix(f"{stage}."): v for k, v in addressed.items()}
 
 
 def refuse_stray(recipe: Recipe, flags: Settings) -> None:
