@@ -53,17 +53,15 @@ class _Lazy(click.Group):
 
 @click.group(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="post-train")
-@click.option("--debug", is_flag=True, envvar="POST_TRAIN_DEBUG", help="Show tracebacks.")
-def cli(debug: bool) -> None:
+@click.option("--debug", is_flag=True, expose_value=False, help="Show tracebacks; also POST_TRAIN_DEBUG=1.")
+def cli() -> None:
     """One front door to SFT, preference optimisation, RL, merge and evaluation."""
-    if debug:
-        os.environ["POST_TRAIN_DEBUG"] = "1"
 
 
 def main() -> None:
     """Run the command line; turn every error into a message and an exit code."""
     try:
-        cli(standalone_mode=False)
+        cli(prog_name="post-train", standalone_mode=False)
     except click.exceptions.Exit as done:
         sys.exit(done.exit_code)
     except click.ClickException as error:
@@ -83,7 +81,7 @@ def main() -> None:
 def _explain(error: Exception) -> int:
     from orchestrator.errors import PostTrainError, StorageError
 
-    if os.environ.get("POST_TRAIN_DEBUG"):
+    if "--debug" in sys.argv or os.environ.get("POST_TRAIN_DEBUG"):
         import traceback
 
         traceback.print_exc()
