@@ -73,8 +73,10 @@ class Jsonl:
         except json.JSONDecodeError as error:
             fix = "each line must be one complete JSON object"
             raise DataFault(f"not JSON: {error.msg} at column {error.colno}", where=where, fix=fix) from None
-        except (ValueError, RecursionError) as error:
-            raise DataFault(f"not JSON: {str(error) or 'nested too deeply'}", where=where) from None
+        except RecursionError:
+            raise DataFault("not JSON that can be read: nested too deeply", where=where) from None
+        except ValueError as error:
+            raise DataFault(f"not JSON: {error}", where=where) from None
         if b"\\ud" in line.lower() and _lone_surrogate(row):
             fix = "replace the broken escape \\ud..., it is no character"
             raise DataFault("holds half of a surrogate pair, which no tokenizer takes", where=where, fix=fix)
