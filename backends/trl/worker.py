@@ -24,11 +24,13 @@ def work(harness: Harness, native_file: Path) -> None:
     checkpoint = _resume_point(harness, trainer.args) if harness.resume else None
     if harness.leash:
         harness.leash.defer(lambda: None)
-    outcome = trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
-    _require_end(trainer, stopped=stop.stopped)
+    metrics = _train(trainer, checkpoint)
+    if stop.stopped:
+        worker_device.leave()
+        raise Stopped
+    _require_end(trainer)
     harness.events.emit("state", state="saving")
     facts = save(trainer, arguments, dtype)
-    metrics = {key: value for key, value in outcome.metrics.items() if isinstance(value, int | float)}
     harness.events.emit("result", metrics={**metrics, "steps": trainer.state.global_step, **facts})
     worker_device.leave()
 
@@ -43,6 +45,7 @@ def _prepare(harness: Harness, arguments: Arguments) -> tuple[Any, Any, Any]:
     worker_device.settle(use_cpu=bool(arguments.config.get("use_cpu")))
     if arguments.sharded:
         worker_fsdp.allow_on_cpu()
+        worker_fsdp.group_head()
     args = worker_trainer.configuration(arguments)
     tokenizer, model = worker_model.load_tokenizer(arguments), worker_model.load_model(arguments)
     worker_model.refuse_outside(model, tokenizer)
@@ -54,6 +57,7 @@ def _prepare(harness: Harness, arguments: Arguments) -> tuple[Any, Any, Any]:
     worker_lora.keep_dtype(trainer.model)
     if arguments.sharded:
         worker_fsdp.require_sharding(trainer)
+        worker_fsdp.require_whole_head(trainer.model)
     return trainer, stop, dtype
 
 
@@ -80,10 +84,23 @@ def _resume_point(harness: Harness, args: Any) -> Path | None:
     return found[0]
 
 
-def _require_end(trainer: Any, *, stopped: bool) -> None:
+def _train(trainer: Any, checkpoint: Path | None) -> dict[str, float]:
+    """Train to the end, or to a stop.
+
+    Returns:
+        The engine's final numbers; none when the checkpoint was the last one already.
+    """
+    from backends.trl.worker_callbacks import Finished
+
+    try:
+        outcome = trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
+    except Finished:
+        return {}
+    return {key: value for key, value in outcome.metrics.items() if isinstance(value, int | float)}
+
+
+def _require_end(trainer: Any) -> None:
     """The engine returns normally from a training that ended early."""
-    if stopped:
-        raise Stopped
     reached, target = trainer.state.global_step, trainer.state.max_steps
     if reached < target:
         raise WorkError(

@@ -16,6 +16,13 @@ _PATIENCE = 3
 """Logs in a row before a signal that stays bad is reported."""
 
 
+class Finished(Exception):
+    """The checkpoint resumed from is the last one: its weights are loaded, no step is left.
+
+    Raised out of the engine's loop, which would take one more step before it looks (transformers 5.24).
+    """
+
+
 class Progress(TrainerCallback):  # type: ignore[misc]
     """Step, evaluation and checkpoint events; stops a run whose loss is no number."""
 
@@ -24,6 +31,8 @@ class Progress(TrainerCallback):  # type: ignore[misc]
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
         self._events.emit("state", state="training", total=state.max_steps)
+        if state.global_step >= state.max_steps:
+            raise Finished
 
     def on_log(self, args: Any, state: Any, control: Any, logs: dict[str, Any] | None = None, **_: Any) -> None:
         if not logs or _FINAL in logs:

@@ -1,4 +1,4 @@
-"""FSDP2: on CPU ranks too, and back from shards to whole tensors."""
+"""FSDP2: on CPU ranks too, with every rank's gradient for the head, and back from shards to whole tensors."""
 
 from __future__ import annotations
 
@@ -38,6 +38,41 @@ def _adopt(state: Any, plugin: Any) -> None:
         plugin.set_mixed_precision(state._mixed_precision)
     state.fsdp_plugin, state.distributed_type = plugin, DistributedType.FSDP
     PartialState._shared_state["distributed_type"] = DistributedType.FSDP
+
+
+def group_head() -> None:
+    """Let accelerate find the final norm wherever the decoder is, so that the head is gathered with it.
+
+    TRL's loss reads lm_head.weight without calling lm_head. In one group with the final norm the weight is whole by
+    then. Alone it is a shard, which TRL gathers in a way that gives each rank's part of the head that rank's own
+    gradient only: no error, another model. accelerate 1.15 looks for the norm among the direct children of the base
+    model, and finds none in multimodal models nor below PEFT (trl 1.16).
+    """
+    from accelerate.utils import fsdp_utils
+
+    fsdp_utils._find_final_norm = _final_norm
+
+
+def _final_norm(model: Any) -> Any:
+    norms = [module for module in model.get_decoder().children() if "Norm" in type(module).__name__]
+    return norms[-1] if norms else None
+
+
+def require_whole_head(model: Any) -> None:
+    """Refuse a trained, untied head that would stay a shard; call it before the model is sharded.
+
+    Raises:
+        WorkError: there is no final norm to gather it with.
+    """
+    head, embedding = model.get_output_embeddings(), model.get_input_embeddings()
+    trained = head is not None and head.weight.requires_grad and head.weight is not embedding.weight
+    if trained and _final_norm(model) is None:
+        raise WorkError(
+            "fsdp.head",
+            f"{type(model).__name__} trains its output head, but no final norm was found to gather it with",
+            why="under FSDP2 each rank would train its part of the head on its own rows only",
+            fix="hardware.sharding: ddp, or method: lora without lm_head in lora.modules_to_save",
+        )
 
 
 def require_sharding(trainer: Any) -> None:

@@ -40,12 +40,13 @@ class Masker:
     """Tokenizes rows with one tokenizer.
 
     Attributes:
+        dated_rows: conversations into which the template wrote today's date.
         twin_rows: rows that were rendered with TRL's training twin of the template.
     """
 
     def __init__(self, tokenizer: Any, loss_on: str) -> None:
         self._tokenizer, self._all, self._template = tokenizer, loss_on == "all", Template(tokenizer)
-        self.twin_rows = 0
+        self.twin_rows = self.dated_rows = 0
 
     def tokens(self, row: Row, where: str) -> Tokens:
         """Token ids and mask of one row.
@@ -65,6 +66,7 @@ class Masker:
                 f"{where}: a conversation, but the tokenizer has no chat template",
                 fix="set native.config.chat_template_path to a .jinja file, or give prompt and completion as text",
             )
+        self.dated_rows += self._template.dated and "current_date" not in talk.options
         return self._conversation(talk)
 
     def cross_check(self, row: Row, tokens: Tokens) -> None:

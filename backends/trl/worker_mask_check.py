@@ -10,6 +10,10 @@ EMPTY_LIMIT = 0.1
 """Share of rows that may be without loss; above it the run is refused."""
 
 
+_TAIL = 3
+"""Tokens from the end within which a turn's end is looked for: templates write line breaks after it."""
+
+
 class Census:
     """Takes rows one by one, truncates them, and judges them together.
 
@@ -26,13 +30,13 @@ class Census:
     def take(self, tokens: Tokens) -> Tokens:
         """Count a row, and return it truncated."""
         self.rows += 1
-        last = next((i for i, bit in zip(reversed(tokens.ids), reversed(tokens.loss), strict=True) if bit), None)
-        self.silent += last is None
+        taught = [i for i, bit in zip(tokens.ids, tokens.loss, strict=True) if bit]
+        self.silent += not taught
         self.plain += tokens.plain
         self.everything += all(tokens.loss) and not tokens.plain
-        self.endless += last is not None and last not in self._ends
+        self.endless += bool(taught) and self._ends.isdisjoint(taught[-_TAIL:])
         short = Tokens(tokens.ids[: self._length], tokens.loss[: self._length])
-        self.emptied += last is not None and not any(short.loss)
+        self.emptied += bool(taught) and not any(short.loss)
         self.cut += sum(short.loss) < sum(tokens.loss)
         return short
 

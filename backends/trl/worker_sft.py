@@ -68,6 +68,12 @@ def _warn(rows: list[Row], masker: Masker, loss_on: str, path: str, events: Even
     if plain and loss_on == "assistant":
         message = f"{path}: {plain} rows are plain text: they have no assistant turns, so all their tokens get loss"
         events.emit("warning", code="mask.text", message=message)
+    if masker.dated_rows:
+        message = (
+            f"{path}: the chat template can write today's date into {masker.dated_rows} rows; the same run is another "
+            'one tomorrow, resumed or repeated: give rows chat_template_kwargs: {"current_date": "2026-01-31"}'
+        )
+        events.emit("warning", code="template.date", message=message)
     if masker.twin_rows:
         message = (
             f"{path}: {masker.twin_rows} rows are rendered with TRL's training edition of the chat template, because "

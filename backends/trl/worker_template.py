@@ -16,6 +16,7 @@ class Template:
 
     Attributes:
         marked: the template marks what the assistant wrote, its end-of-turn token included.
+        dated: the template can write today's date, so that tomorrow's tokens are others.
         twin: TRL's edition of a known template, with markers and without rewriting earlier turns; None for others.
     """
 
@@ -27,6 +28,7 @@ class Template:
         marked = self.known and has_generation_markers(tokenizer.chat_template)
         self.marked = bool(marked and is_chat_template_stop_token_trained(tokenizer))
         self.twin = _training_twin(tokenizer) if self.known and not marked else None
+        self.dated = bool(self.known and "strftime_now" in str(tokenizer.chat_template))
         self._ends = (*tokenizer.all_special_tokens, *tokenizer.get_added_vocab())
 
     def text(self, messages: list[Row], options: Row, where: str) -> str:

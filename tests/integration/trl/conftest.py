@@ -39,7 +39,15 @@ def python() -> str:
 def model(python: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The tiny model, its template with generation markers."""
     folder = tmp_path_factory.mktemp("model") / "tiny"
-    subprocess.run([python, str(HERE / "make_model.py"), str(folder)], check=True, timeout=200, env=_quiet())
+    _make(python, folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def untied_model(python: str, model: Path) -> Path:
+    """A model with an output head of its own."""
+    folder = model.with_name("untied")
+    _make(python, folder, "untied")
     return folder
 
 
@@ -105,5 +113,6 @@ def _answer(text: str) -> dict[str, str]:
     return {"role": "assistant", "content": text}
 
 
-def _quiet() -> dict[str, str]:
-    return {**os.environ, "OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1"}
+def _make(python: str, folder: Path, *words: str) -> None:
+    quiet = {**os.environ, "OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1"}
+    subprocess.run([python, str(HERE / "make_model.py"), str(folder), *words], check=True, timeout=200, env=quiet)

@@ -1,4 +1,4 @@
-"""Makes a tiny random Qwen3-type model and its tokenizer, in the engine's environment: make_model.py FOLDER."""
+"""Makes a tiny random Qwen3-type model, in the engine's environment: make_model.py FOLDER [untied]."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MARKED = (
 )
 
 
-def main(folder: Path) -> None:
+def main(folder: Path, *, tied: bool) -> None:
     """Write the model, the same every time."""
     tokenizer = _tokenizer()
     tokenizer.save_pretrained(folder)
@@ -34,7 +34,7 @@ def main(folder: Path) -> None:
         num_key_value_heads=1,
         head_dim=16,
         max_position_embeddings=256,
-        tie_word_embeddings=True,
+        tie_word_embeddings=tied,
         bos_token_id=None,
         eos_token_id=tokenizer.eos_token_id,
         pad_token_id=tokenizer.pad_token_id,
@@ -63,4 +63,4 @@ def _corpus() -> list[str]:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(Path(sys.argv[1]), tied="untied" not in sys.argv[2:])

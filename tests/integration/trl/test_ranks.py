@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 import pytest
 
 from .conftest import MakeHand
@@ -11,22 +14,29 @@ from .test_stages import header
 pytestmark = pytest.mark.integration
 
 
-def two_ranks(make_hand: MakeHand, method: str, sharding: str) -> tuple[Hand, Outcome]:
-    hardware = {"processes": 2, "sharding": sharding}
-    hand = make_hand("sft", method, max_steps=3, save_steps=3, _hardware=hardware, _lora={"dropout": 0.0})
+def two_ranks(make_hand: MakeHand, method: str, sharding: str, **more: Any) -> tuple[Hand, Outcome]:
+    hand = make_hand("sft", method, max_steps=3, save_steps=3, _hardware={"processes": 2, "sharding": sharding}, **more)
     outcome = hand.run()
     assert outcome.code == 0, outcome.log
     return hand, outcome
 
 
-@pytest.mark.parametrize("method", ["lora", "full"])
-def test_fsdp2_equals_ddp(make_hand: MakeHand, method: str) -> None:
-    whole, ddp = two_ranks(make_hand, method, "ddp")
-    sharded, fsdp = two_ranks(make_hand, method, "fsdp2")
+def test_full_weights(make_hand: MakeHand) -> None:
+    compare(two_ranks(make_hand, "full", "ddp"), two_ranks(make_hand, "full", "fsdp2"), "model/model.safetensors")
+
+
+def test_an_adapter_and_a_head_of_its_own(make_hand: MakeHand, untied_model: Path) -> None:
+    """A trained head that FSDP2 shards alone would get each rank's own gradient only."""
+    more = {"base": untied_model, "_lora": {"dropout": 0.0, "modules_to_save": ["lm_head"]}}
+    ddp, fsdp = (two_ranks(make_hand, "lora", sharding, **more) for sharding in ("ddp", "fsdp2"))
+    compare(ddp, fsdp, "adapter/adapter_model.safetensors")
+
+
+def compare(whole_run: tuple[Hand, Outcome], sharded_run: tuple[Hand, Outcome], part: str) -> None:
+    (whole, ddp), (sharded, fsdp) = whole_run, sharded_run
     assert fsdp.metric("loss") == pytest.approx(ddp.metric("loss"), abs=1e-5)
     assert fsdp.metric("loss")[-1] < fsdp.metric("loss")[0]
     assert (sharded.folder / "checkpoints" / "checkpoint-3" / "pytorch_model_fsdp_0" / "__1_0.distcp").is_file()
-    part = "adapter/adapter_model.safetensors" if method == "lora" else "model/model.safetensors"
     mine, theirs = (header(hand.folder / "artifacts" / part) for hand in (sharded, whole))
     assert {n: (e["shape"], e["dtype"]) for n, e in mine.items()} == {
         n: (e["shape"], e["dtype"]) for n, e in theirs.items()
