@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from datetime import datetime
-from pathlib import Path
 from typing import Any
 
 from orchestrator.artifacts import total_size
-from orchestrator.events import parse
 from orchestrator.index import Row
 from orchestrator.preflight.room import size
 from orchestrator.store import Run
@@ -81,14 +79,3 @@ def details(run: Run) -> list[str]:
             *([f"  fix          {m.failure.fix}"] if m.failure.fix else []),
         ]
     return lines + comparison(run)
-
-
-def events(folder: Path) -> list[dict[str, Any]]:
-    """All step events of a run's attempts, in order, later attempts replacing the steps they repeat."""
-    steps: dict[int, dict[str, Any]] = {}
-    for path in sorted(folder.glob("attempts/*/events.jsonl")):
-        for line in path.read_bytes().splitlines():
-            event = parse(line) or {}
-            if event.get("type") == "step" and isinstance(event.get("step"), int):
-                steps[event["step"]] = event
-    return [steps[step] for step in sorted(steps)]

@@ -15,6 +15,7 @@ from orchestrator.errors import UsageError
 from orchestrator.plan import RunPlan
 from orchestrator.planner import Planner
 from orchestrator.recipe import Recipe, Settings, Value
+from orchestrator.report import page
 from orchestrator.runner import Runner
 from orchestrator.store import Run, Store
 
@@ -75,7 +76,7 @@ def execute(recipe: Recipe, settings: Settings, wanted: Request) -> None:
     plan.refuse(plans)
     runner = Runner(planner.store, shown, shown.say)
     finished = [_one(runner, planner.store, each) for each in plans]
-    return report(finished, wanted.as_json)
+    return report(finished, planner.store, wanted.as_json)
 
 
 def _one(runner: Runner, store: Store, each: RunPlan) -> Run:
@@ -107,13 +108,15 @@ def resume(reference: str, given: dict[str, Any]) -> None:
         )
     shown = progress.make(given["as_json"])
     store = Store(given["runs"].expanduser().absolute())
-    report([Runner(store, shown, shown.say).resume(store.find(reference))], given["as_json"])
+    report([Runner(store, shown, shown.say).resume(store.find(reference))], store, given["as_json"])
 
 
-def report(finished: list[Run], as_json: bool) -> None:
-    """Print what finished runs made."""
+def report(finished: list[Run], store: Store, as_json: bool) -> None:
+    """Print what finished runs made; the last one's page tells the story of the whole chain."""
+    written = page.write(finished[-1], store)
     if as_json:
         click.echo(json.dumps([runview.as_dict(run) for run in finished], indent=2))
         return
     for run in finished:
         click.echo(runview.made(run))
+    click.echo(f"\nreport: {written}")
