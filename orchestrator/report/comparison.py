@@ -6,7 +6,7 @@ from orchestrator.report.evaluation import Evaluation, Interval, Model
 from orchestrator.report.figures import change, score, span
 from orchestrator.report.markup import Html, element, join, table
 
-_HEAD = ["model", "score", "95 % interval", "change", "95 % of the change", "better / worse", "tokens", "cut"]
+_HEAD = ["model", "score", "95 % interval", "change", "95 % of the change", "better / worse", "tokens an answer", "cut"]
 _ROW, _BAR = 44, 18
 
 
@@ -18,7 +18,7 @@ def comparison(found: Evaluation) -> Html:
 
 def _method(found: Evaluation) -> str:
     own = "Wilson score intervals" if found.binary else "bootstrap intervals"
-    return f"Scores have {own}; changes are paired item by item and have bootstrap intervals."
+    return f"Scores have {own}; changes are paired item by item. Cut: at the token limit."
 
 
 def _sentences(found: Evaluation) -> list[Html]:

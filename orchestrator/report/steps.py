@@ -29,8 +29,8 @@ class Steps:
     @property
     def notes(self) -> list[str]:
         """What somebody who reads the curves must know."""
-        lost = f"{self.lost} values were no finite numbers and are not drawn" if self.lost else ""
-        damaged = f"{self.damaged} lines of the event files were damaged and are left out" if self.damaged else ""
+        lost = f"Values that are no finite numbers and are not drawn: {self.lost}." if self.lost else ""
+        damaged = f"Damaged lines of the event files, left out: {self.damaged}." if self.damaged else ""
         return [note for note in (lost, damaged) if note]
 
 
