@@ -54,8 +54,9 @@ def _config(spec: RunSpec, job: Job, path: Path) -> Iterator[Finding]:
 
 
 def _rounds_away(spec: RunSpec, job: Job, stored: Any) -> bool:
-    dtype = stored if spec.model.dtype == "auto" else spec.model.dtype
-    keeps_copy = spec.hardware.sharding == "fsdp2" and choose(spec, job).precision != "fp32"
+    chosen = choose(spec, job)
+    dtype = stored if chosen.dtype == "auto" else chosen.dtype
+    keeps_copy = spec.hardware.sharding == "fsdp2" and chosen.precision != "fp32"
     return spec.method == "full" and dtype in ("bfloat16", "float16") and not keeps_copy
 
 

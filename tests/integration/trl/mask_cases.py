@@ -1,4 +1,4 @@
-"""Masks rows with several chat templates, in the engine's environment, and prints what gets loss: mask_cases.py MODEL."""
+"""Masks rows with several chat templates, in the engine's environment; prints what gets loss: mask_cases.py MODEL."""
 
 from __future__ import annotations
 
