@@ -20,11 +20,16 @@ from orchestrator.store import Run, Store
 
 @dataclass
 class Runner:
-    """Executes plans, exactly as planned."""
+    """Executes plans, exactly as planned.
+
+    Attributes:
+        asked_to_stop: somebody asked during an attempt, which may have come to its end all the same.
+    """
 
     store: Store
     progress: Progress
     say: Callable[[str], None]
+    asked_to_stop: bool = False
 
     def start(self, plan: RunPlan) -> Run:
         """Execute a plan from its beginning.
@@ -109,6 +114,7 @@ class Runner:
         manifest.write(plan.run_dir, record)
         with Interrupt() as interrupt:
             ending = attempt.run(plan, number, resumed, interrupt, self.progress)
+            self.asked_to_stop = interrupt.count > 0
         return self._finish(plan, record, ending)
 
     def _finish(self, plan: RunPlan, record: Manifest, ending: Ending) -> Run:

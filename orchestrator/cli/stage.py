@@ -11,7 +11,7 @@ import click
 
 from orchestrator import library, plan, progress
 from orchestrator.cli import planview, runview
-from orchestrator.errors import UsageError
+from orchestrator.errors import RunInterrupted, UsageError
 from orchestrator.plan import RunPlan
 from orchestrator.planner import Planner
 from orchestrator.recipe import Recipe, Settings, Value
@@ -80,6 +80,9 @@ def execute(recipe: Recipe, settings: Settings, wanted: Request) -> None:
 
 
 def _one(runner: Runner, store: Store, each: RunPlan) -> Run:
+    if runner.asked_to_stop:
+        fix = "call it again; `post-train run` goes on from here with --reuse"
+        raise RunInterrupted(f"stopped before {each.spec.stage}; the stages before it are finished", fix=fix)
     if each.reuses:
         runner.say(f"{each.spec.stage} {each.reuses}: reused, its inputs are unchanged")
         return store.find(str(each.run_dir))
