@@ -17,7 +17,7 @@ from orchestrator import process
 from orchestrator.store import Run, Store
 
 if TYPE_CHECKING:
-    from tests.conftest import Cli, Said, Start
+    from tests.conftest import Cli, Said, Start, Write
 
 Sft = Callable[..., "Said"]
 
@@ -273,3 +273,17 @@ def test_a_run_that_is_busy_is_refused(start: Start, runs: Path, base: Path, cha
     child.communicate(timeout=20)
     assert only(runs).manifest.state == "INTERRUPTED"
     assert os.environ["POST_TRAIN_RUNS"] == str(runs)
+
+
+def test_a_stop_that_comes_too_late_for_a_stage_stops_before_the_next(
+    start: Start, runs: Path, base: Path, chat: Path, write: Write
+) -> None:
+    slow = {"ignore_stop": True, "seconds_per_step": 0.1, "steps": 5}
+    stages = [{"stage": "sft", "model": str(base), "data": str(chat), "native": slow}, {"stage": "merge"}]
+    child = start("run", str(write("p.yaml", {"name": "t", "defaults": {"backend": "fake"}, "stages": stages})))
+    until(lambda: trains(runs), child)
+    child.send_signal(signal.SIGINT)
+    _, err = child.communicate(timeout=20)
+    assert child.returncode == 130, err
+    assert "stopped before merge" in err
+    assert [row.state for row in Store(runs).rows()] == ["SUCCEEDED"]
