@@ -22,13 +22,14 @@ _PERIOD = 0.1
 
 @dataclass
 class Ending:
-    """How an attempt ended. `code` is negative for a signal."""
+    """How an attempt ended. `code` is negative for a signal; torchrun's is 1 whatever its ranks ended with."""
 
     attempt: Path
     pid: int = 0
     code: int = -1
     killed: bool = False
     done: bool = False
+    stopped: bool = False
     error: dict[str, Any] | None = None
     metrics: dict[str, Any] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
@@ -42,8 +43,8 @@ class Ending:
             self.warnings.append(f"{event.get('code', 'warning')}: {event.get('message', '')}")
         elif kind == "error" and self.error is None:
             self.error = event
-        elif kind == "state" and event.get("state") == "done":
-            self.done = True
+        elif kind == "state":
+            self.done, self.stopped = event.get("state") == "done", event.get("state") == "stopped"
 
     def check(self) -> None:
         """Accept only an end that says so itself.
@@ -53,7 +54,7 @@ class Ending:
             StorageError: the disk was full.
             WorkerFailed: anything else.
         """
-        if self.killed or self.code == EXIT_STOPPED:
+        if self.killed or self.stopped or self.code == EXIT_STOPPED:
             raise RunInterrupted("stopped; nothing that was saved is lost")
         if self.error:
             self._raise_reported(self.error)

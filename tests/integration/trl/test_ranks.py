@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 
+from orchestrator import process
+
 from .conftest import MakeHand
-from .hand import Hand, Outcome
+from .hand import Hand, Outcome, until
 from .test_stages import header
 
 pytestmark = pytest.mark.integration
@@ -30,6 +32,21 @@ def test_an_adapter_and_a_head_of_its_own(make_hand: MakeHand, untied_model: Pat
     more = {"base": untied_model, "_lora": {"dropout": 0.0, "modules_to_save": ["lm_head"]}}
     ddp, fsdp = (two_ranks(make_hand, "lora", sharding, **more) for sharding in ("ddp", "fsdp2"))
     compare(ddp, fsdp, "adapter/adapter_model.safetensors")
+
+
+def test_ranks_stop_together(make_hand: MakeHand) -> None:
+    """torchrun's own exit code is 1 whatever the ranks say: the last state tells."""
+    hand = make_hand("sft", "lora", max_steps=200, save_steps=200, _hardware={"processes": 2, "sharding": "ddp"})
+
+    def stop(child: process.Child, attempt: Path) -> None:
+        until(child, attempt, "step", 1)
+        (attempt / "stop").touch()
+
+    stopped = hand.run(meanwhile=stop)
+    assert stopped.code != 0
+    assert stopped.of("state")[-1]["state"] == "stopped"
+    assert not stopped.of("error"), stopped.log
+    assert (hand.folder / "checkpoints" / f"checkpoint-{stopped.of('checkpoint')[0]['step']}").is_dir()
 
 
 def compare(whole_run: tuple[Hand, Outcome], sharded_run: tuple[Hand, Outcome], part: str) -> None:

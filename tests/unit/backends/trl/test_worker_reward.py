@@ -124,7 +124,8 @@ def test_tensors_count_as_lists() -> None:
 
 
 def test_the_latest_batch_is_kept_with_all_rewards(tmp_path: Path) -> None:
-    body = "def score(completions, **_):\n    return [1.0 for _ in completions]\ndef brief(completions, **_):\n    return [0]\n"
+    body = "def score(completions, **_):\n    return [1.0 for _ in completions]\n"
+    body += "def brief(completions, **_):\n    return [0]\n"
     score = write(tmp_path, body)
     rewards = Rewards([score, score.replace(":score", ":brief")], EventWriter(None))
     rewards.functions[0](prompts=["p", "p"], completions=["a", "b"])
