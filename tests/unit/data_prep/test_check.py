@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -139,6 +140,8 @@ def test_the_first_five_rows_at_fault_are_named(write: Write) -> None:
 def test_what_is_no_file(work: Path) -> None:
     assert "no such data file" in fault(work / "none.jsonl").what
     assert "can't be read: Is a directory" in fault(work).what
+    os.mkfifo(work / "pipe")
+    assert "a pipe can't be used" in fault(work / "pipe").what
 
 
 def test_long_files_tell_how_far_they_are(write: Write) -> None:
