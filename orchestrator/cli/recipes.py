@@ -54,6 +54,8 @@ def _stages(recipe: Recipe) -> list[str]:
 def show(recipe: str, resolved: bool, sets: tuple[str, ...], as_json: bool) -> None:
     """Show RECIPE as written, or with every value filled in."""
     found = library.find(recipe)
+    if sets and not (resolved or as_json):
+        raise click.UsageError("--set changes nothing in a recipe as written; add --resolved")
     if not resolved and not as_json:
         assert found.path is not None
         return click.echo(found.path.read_text(encoding="utf-8"), nl=False)

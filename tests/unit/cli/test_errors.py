@@ -60,6 +60,8 @@ FAKE = ("--backend", "fake")
         ("runs list --state bogus", 2, "'bogus' is not one of"),
         ("runs nonsense", 2, "No such command"),
         ("recipes show nope", 2, "no recipe is called 'nope'"),
+        ("recipes show muse_glimmer/dpo --set training.seed=1", 2, "--set changes nothing in a recipe as written"),
+        ("recipes show muse_glimmer/dpo --resolved --set nonsense=1", 2, "unknown setting `nonsense`"),
         ("recipes check none.yaml", 2, "no such recipe file"),
         ("recipes check", 2, "Missing argument"),
         ("backends install nope", 2, "no backend is called 'nope'"),
