@@ -130,6 +130,11 @@ class Store:
         return RunNotFound(f"no run is called {reference!r}", where=str(self.root), fix="post-train runs list")
 
 
+def store_at(folder: Path) -> Store:
+    """The store in a folder as somebody typed it."""
+    return Store(folder.expanduser().absolute())
+
+
 def _effective(path: Path, found: Manifest) -> Manifest:
     """A run that says RUNNING while nobody owns it was killed."""
     dead = found.state == "RUNNING" and not is_owned(path)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import os
 import sys
-from typing import cast
 
 import click
 
 from orchestrator import __version__
+from orchestrator.cli.lazy import LazyGroup
 
 COMMANDS = {
     "sft": "Supervised fine-tuning: LoRA, QLoRA or full.",
@@ -26,32 +25,12 @@ COMMANDS = {
 }
 
 
-class _Lazy(click.Group):
-    """Knows every command's name and help, and imports the one that is called."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in COMMANDS:
-            return None
-        return cast(click.Command, importlib.import_module(f"orchestrator.cli.{cmd_name}").command)
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
-            from orchestrator.nearest import nearest
-
-            raise click.UsageError(f"no command is called {args[0]!r}{nearest(args[0], COMMANDS)}")
-        return super().resolve_command(ctx, args)
-
-
-@click.group(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=LazyGroup,
+    package="orchestrator.cli",
+    commands=COMMANDS,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 @click.version_option(__version__, prog_name="post-train")
 @click.option("--debug", is_flag=True, expose_value=False, help="Show tracebacks; also POST_TRAIN_DEBUG=1.")
 def cli() -> None:

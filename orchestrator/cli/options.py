@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from orchestrator.recipe import Settings, Value
+if TYPE_CHECKING:
+    from orchestrator.recipe import Settings
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -90,6 +91,8 @@ def flags(given: dict[str, Any]) -> Settings:
     Raises:
         click.UsageError: a `--set` without `=`.
     """
+    from orchestrator.recipe import Value
+
     named = {
         _SETTINGS[k]: Value(v, f"--{k.replace('_', '-')}") for k, v in given.items() if k in _SETTINGS and v is not None
     }
@@ -100,6 +103,7 @@ def flags(given: dict[str, Any]) -> Settings:
 
 def sets(texts: tuple[str, ...]) -> Settings:
     """`KEY=VALUE` texts as settings, values read as YAML."""
+    from orchestrator.recipe import Value
     from orchestrator.yamlfile import scalar
 
     settings: Settings = {}

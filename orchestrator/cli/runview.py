@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Any
 
 from orchestrator.artifacts import total_size
-from orchestrator.index import Row
+from orchestrator.cli.rowview import headline
 from orchestrator.preflight.room import size
 from orchestrator.store import Run
-
-_HEADLINE = ("loss", "train_loss", "reward")
 
 
 def as_dict(run: Run) -> dict[str, Any]:
@@ -24,7 +21,7 @@ def made(run: Run) -> str:
     """What a finished run left, in a few lines."""
     m = run.manifest
     seconds = sum((a.ended or a.started) - a.started for a in m.attempts)
-    lines = [f"{m.spec.stage} {m.id}: {m.state} in {seconds:.0f} s  {_headline(m.metrics)}".rstrip()]
+    lines = [f"{m.spec.stage} {m.id}: {m.state} in {seconds:.0f} s  {headline(m.metrics)}".rstrip()]
     lines += [f"  {a.kind:<9}{run.path / a.path}  ({size(total_size(a.files))})" for a in m.artifacts]
     return "\n".join([*lines, *comparison(run)])
 
@@ -34,25 +31,6 @@ def comparison(run: Run) -> list[str]:
     artifact = run.manifest.artifact("report")
     summary = run.path / artifact.path / "summary.md" if artifact else None
     return ["", *summary.read_text(encoding="utf-8").splitlines()] if summary and summary.exists() else []
-
-
-def table(rows: list[Row]) -> list[str]:
-    """A list of runs, one line each; plain text, because ten thousand of them must be quick."""
-    width = max((len(row.id) for row in rows), default=2)
-    head = f"{'RUN':<{width}}  {'STATE':<11}  {'STAGE':<5}  {'METHOD':<6}  {'BACKEND':<8}  {'CREATED':<16}  RESULT"
-    return [head, *(_line(row, width) for row in rows)]
-
-
-def _line(row: Row, width: int) -> str:
-    when = datetime.fromtimestamp(row.created).strftime("%Y-%m-%d %H:%M")
-    fixed = f"{row.id:<{width}}  {row.state:<11}  {row.stage:<5}  {row.method:<6}  {row.backend:<8}  {when:<16}"
-    return f"{fixed}  {_headline(row.metrics)}".rstrip()
-
-
-def _headline(metrics: dict[str, Any]) -> str:
-    scores = {k: v for k, v in metrics.items() if k.endswith(".score")}
-    picked = scores or {k: metrics[k] for k in _HEADLINE if k in metrics}
-    return "  ".join(f"{k.removesuffix('.score')} {v:.4g}" for k, v in picked.items() if isinstance(v, int | float))
 
 
 def details(run: Run) -> list[str]:

@@ -17,7 +17,7 @@ from orchestrator.planner import Planner
 from orchestrator.recipe import Recipe, Settings, Value
 from orchestrator.report import page
 from orchestrator.runner import Runner
-from orchestrator.store import Run, Store
+from orchestrator.store import Run, Store, store_at
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ def stage_recipe(stage: str, given: dict[str, Any]) -> Recipe:
 def _name(given: dict[str, Any]) -> str:
     """A run is named after its recipe; without one, after the run or model it starts from."""
     if given.get("parents"):
-        return Store(given["runs"].expanduser().absolute()).find(given["parents"][0]).manifest.spec.name
+        return store_at(given["runs"]).find(given["parents"][0]).manifest.spec.name
     words = Path(given.get("model") or "").name
     return "".join(c if c.isalnum() or c in "._-" else "-" for c in words).strip("-._") or "run"
 
@@ -110,7 +110,7 @@ def resume(reference: str, given: dict[str, Any]) -> None:
             f"--resume takes no other setting, but {', '.join(sorted(others))} was given", fix="start a new run instead"
         )
     shown = progress.make(given["as_json"])
-    store = Store(given["runs"].expanduser().absolute())
+    store = store_at(given["runs"])
     report([Runner(store, shown, shown.say).resume(store.find(reference))], store, given["as_json"])
 
 

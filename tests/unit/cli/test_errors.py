@@ -58,7 +58,7 @@ FAKE = ("--backend", "fake")
         ("runs rm", 2, "Missing argument"),
         ("runs compare a", 2, "compare wants two runs or more"),
         ("runs list --state bogus", 2, "'bogus' is not one of"),
-        ("runs nonsense", 2, "No such command"),
+        ("runs nonsense", 2, "no command is called"),
         ("recipes show nope", 2, "no recipe is called 'nope'"),
         ("recipes show muse_glimmer/dpo --set training.seed=1", 2, "--set changes nothing in a recipe as written"),
         ("recipes show muse_glimmer/dpo --resolved --set nonsense=1", 2, "unknown setting `nonsense`"),
