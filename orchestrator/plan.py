@@ -8,14 +8,27 @@ from typing import Any
 from orchestrator import findings, launchers
 from orchestrator.backend import ModelRef, Native
 from orchestrator.envs import EnvRef
-from orchestrator.errors import DataError, EnvironmentMissing, ModelError, PostTrainError, PreflightError, StorageError
+from orchestrator.errors import (
+    DataError,
+    EnvironmentMissing,
+    ModelError,
+    OutputExists,
+    PostTrainError,
+    PreflightError,
+    StorageError,
+)
 from orchestrator.findings import Finding
 from orchestrator.hardware import Machine
 from orchestrator.manifest import Parent
 from orchestrator.sizing import Estimate
 from orchestrator.spec import Part, RunSpec
 
-_KINDS: dict[str, type[PostTrainError]] = {"data": DataError, "model": ModelError, "env": EnvironmentMissing}
+_KINDS: dict[str, type[PostTrainError]] = {
+    "data": DataError,
+    "model": ModelError,
+    "env": EnvironmentMissing,
+    "output": OutputExists,
+}
 
 
 class RunPlan(Part):

@@ -30,7 +30,7 @@ class Planner:
 
     Attributes:
         env: `--env`, passed to every backend environment.
-        output: `--output`, the folder of the only stage.
+        output: `--output`, the folder of the stage that was asked for; conversions before it lie in the store.
         reuse: take finished stages with the same fingerprint instead of running them again.
         say: told about anything that takes longer than a moment.
     """
@@ -47,6 +47,8 @@ class Planner:
     def recipe(self, recipe: Recipe, flags: Settings) -> list[RunPlan]:
         """Plan every stage of a recipe, with the conversions that the chain needs in between."""
         addressing.refuse_stray(recipe, flags)
+        if self.output and len(recipe.stages) > 1:
+            raise UsageError("--output names one folder, but this is a pipeline of several runs", fix="use --runs")
         pipeline = self.store.new_id(recipe.name or "pipeline", "chain") if recipe.is_pipeline else None
         named: dict[str, str] = {}
         for index in range(len(recipe.stages)):
@@ -83,7 +85,7 @@ class Planner:
                 f"{parents[0].run} is a full model already; there is nothing to merge",
                 fix=f"post-train runs path {parents[0].run}",
             )
-        return self._keep(self._plan(resolved, parents, pipeline))
+        return self._keep(self._plan(resolved, parents, pipeline, self.output))
 
     def _converted(self, parent: Link, pipeline: str | None) -> Link:
         """The merge of an adapter run: training starts from a full model, so KL is measured against that policy."""
@@ -125,10 +127,12 @@ class Planner:
         found = [self.store.find(name) for name in runs]
         return all(intact(run.path, artifact) for run in found for artifact in run.manifest.artifacts)
 
-    def _plan(self, resolved: Resolved, parents: list[Link], pipeline: str | None) -> RunPlan:
+    def _plan(
+        self, resolved: Resolved, parents: list[Link], pipeline: str | None, output: Path | None = None
+    ) -> RunPlan:
         spec, backend = resolved.spec, registry.load(resolved.spec.backend)
         run_id = self.store.new_id(spec.name, spec.stage)
-        run_dir = self.output.expanduser().absolute() if self.output else self.store.root / run_id
+        run_dir = output.expanduser().absolute() if output else self.store.root / run_id
         look = data.look(spec, lambda rows: self.say(f"checking data: {rows:,} rows"))
         model, compare = self._start(spec, parents)
         env = envs.locate(spec.backend, backend.lock(), self.machine, self.env)

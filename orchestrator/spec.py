@@ -27,7 +27,13 @@ class Part(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", protected_namespaces=(), allow_inf_nan=False)
 
 
-class ModelSpec(Part):
+class Setting(Part):
+    """A piece of the vocabulary. Strict: `true` is no number, and neither is `"3"`."""
+
+    model_config = ConfigDict(strict=True)
+
+
+class ModelSpec(Setting):
     """The model a stage starts from. Absent when `from` names a run: then the run's own model is used."""
 
     path: str | None = Field(
@@ -41,7 +47,7 @@ class ModelSpec(Part):
     )
 
 
-class DataSpec(Part):
+class DataSpec(Setting):
     """JSONL files. The form of the rows follows from the stage."""
 
     train: str | None = Field(
@@ -51,7 +57,7 @@ class DataSpec(Part):
     max_rows: int | None = Field(None, gt=0, description="Use only the first N training rows.")
 
 
-class LoraSpec(Part):
+class LoraSpec(Setting):
     """Low-rank adapters; used by methods lora and qlora."""
 
     r: int = Field(16, gt=0, description="Rank.")
@@ -64,7 +70,7 @@ class LoraSpec(Part):
     use_rslora: bool = Field(False, description="Scale by alpha / sqrt(r).")
 
 
-class TrainingSpec(Part):
+class TrainingSpec(Setting):
     """Optimisation, shared by sft, dpo and grpo."""
 
     learning_rate: float = Field(gt=0, description="Peak learning rate.")
@@ -95,7 +101,7 @@ class TrainingSpec(Part):
     eval_steps: int | None = Field(None, gt=0, description="Steps between validations; needs data.eval.")
 
 
-class RlSpec(Part):
+class RlSpec(Setting):
     """What dpo and grpo add."""
 
     beta: float = Field(
@@ -109,13 +115,13 @@ class RlSpec(Part):
     generation: Literal["auto", "transformers", "vllm"] = Field("auto", description="Generation engine (grpo).")
 
 
-class MergeSpec(Part):
+class MergeSpec(Setting):
     """Adapter into base."""
 
     dtype: Dtype = Field("auto", description="Dtype of the merged weights; auto keeps the base model's.")
 
 
-class EvalSpec(Part):
+class EvalSpec(Setting):
     """Held-out comparison of the models of one chain."""
 
     metric: str = Field("exact", description="exact, contains, or reward:file.py:function.")
@@ -124,7 +130,7 @@ class EvalSpec(Part):
     max_items: int | None = Field(None, gt=0, description="Evaluate only the first N items.")
 
 
-class HardwareSpec(Part):
+class HardwareSpec(Setting):
     """Processes and how the model is spread over them."""
 
     processes: int = Field(1, gt=0, description="Ranks on this machine: GPUs, or gloo ranks on a CPU.")
@@ -132,7 +138,7 @@ class HardwareSpec(Part):
     threads: int | None = Field(None, gt=0, description="CPU threads per rank; unset: cores divided by ranks.")
 
 
-class TrackingSpec(Part):
+class TrackingSpec(Setting):
     """Experiment trackers, by name. Credentials come from the tracker's own login, never from here."""
 
     wandb: WandbMode = Field("off", description="Weights & Biases.")
@@ -141,7 +147,7 @@ class TrackingSpec(Part):
     project: str = Field("post-train", description="Project name at the tracker.")
 
 
-class RunSpec(Part):
+class RunSpec(Setting):
     """One stage, complete."""
 
     name: str = Field(
@@ -165,7 +171,7 @@ class RunSpec(Part):
     )
     accept: list[str] = Field([], description="Codes of advice findings that this recipe accepts on purpose.")
 
-    model_config = ConfigDict(frozen=True, extra="forbid", protected_namespaces=(), populate_by_name=True)
+    model_config = ConfigDict(populate_by_name=True)
 
     @property
     def trains(self) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -72,27 +73,32 @@ class Store:
         """Runs that start from this one."""
         return [row for row in self.rows() if run_id in row.parents]
 
-    def remove(self, reference: str) -> str:
-        """Remove a run, even one whose manifest is damaged; gives its id.
+    def remove(self, references: Sequence[str]) -> list[str]:
+        """Remove runs, even some whose manifest is damaged; gives their ids. Removes all of them or none.
 
         Raises:
-            RunNotFound: none, or more than one.
-            RunBusy: it is running, or another run starts from it.
+            RunNotFound: none is called so, or more than one.
+            RunBusy: one is running, or a run that stays starts from it.
         """
-        path = self._locate(reference)
-        run_id = next((row.id for row in self.rows() if Path(row.folder).resolve() == path), path.name)
+        ids = {Path(row.folder).resolve(): row.id for row in self.rows()}
+        doomed = {path: ids.get(path, path.name) for path in map(self._locate, references)}
+        for path, run_id in doomed.items():
+            self._refuse_needed(path, run_id, set(doomed.values()))
+        for path, run_id in doomed.items():
+            self._unlink(path, run_id)
+        return list(doomed.values())
+
+    def _refuse_needed(self, path: Path, run_id: str, doomed: set[str]) -> None:
         if is_owned(path):
             raise RunBusy(f"{run_id} is running", where=str(path), fix="stop it first")
-        children = [row.id for row in self.children(run_id)]
+        children = [row.id for row in self.children(run_id) if row.id not in doomed]
         if children:
             why = "the lineage and the base of their adapters would be lost"
             raise RunBusy(
                 f"{run_id} is the parent of {', '.join(children)}",
                 why=why,
-                fix=f"post-train runs rm {' '.join(children)}",
+                fix=f"post-train runs rm {run_id} {' '.join(children)}",
             )
-        self._unlink(path, run_id)
-        return run_id
 
     def _unlink(self, path: Path, run_id: str) -> None:
         trash = path.with_name(f".removed-{path.name}")

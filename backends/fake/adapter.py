@@ -30,7 +30,7 @@ class FakeBackend:
         """None: the core's interpreter will do."""
         return None
 
-    def check(self, spec: RunSpec, job: Job) -> list[Finding]:  # noqa: ARG002
+    def check(self, spec: RunSpec, job: Job) -> list[Finding]:
         """Unknown behaviours."""
         unknown = [key for key in spec.native if key not in _KEYS]
         return [

@@ -67,10 +67,6 @@ def execute(recipe: Recipe, settings: Settings, wanted: Request) -> None:
     shown = progress.make(wanted.as_json)
     planner = Planner(Store(wanted.runs), wanted.env, wanted.output, wanted.reuse, shown.say)
     plans = planner.recipe(recipe, settings)
-    if wanted.output and len([p for p in plans if not p.reuses]) > 1:
-        raise UsageError(
-            "--output names one folder, but this needs several runs", fix="use --runs, or run the stages one by one"
-        )
     if wanted.dry_run:
         return planview.show(plans, wanted.as_json)
     plan.refuse(plans)

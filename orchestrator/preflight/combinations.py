@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import re
+from typing import Any
+
 from orchestrator.backend import Backend
 from orchestrator.findings import Finding
 from orchestrator.nearest import nearest
 from orchestrator.spec import RunSpec
 
+_SECRET = re.compile(r"(?i)(?:api_?key|(?:hub|auth|access|api)_token|^token|secret|password)$")
+
 
 def check(spec: RunSpec, backend: Backend) -> list[Finding]:
     """Errors of stage, method, sharding, data and parents, whatever the engine."""
-    return [*_supported(spec, backend), *_sharding(spec, backend), *_inputs(spec)]
+    return [*_supported(spec, backend), *_sharding(spec, backend), *_inputs(spec), *_secrets(spec.native, "native")]
 
 
 def _error(code: str, message: str, fix: str, where: str) -> Finding:
@@ -42,6 +47,20 @@ def _sharding(spec: RunSpec, backend: Backend) -> list[Finding]:
     if hardware.processes > 1 and hardware.sharding == "none":
         message = f"{hardware.processes} processes, but sharding is none: each would train a model of its own"
         found.append(_error("combination.processes", message, "set hardware.sharding to ddp or fsdp2", "hardware"))
+    return found
+
+
+def _secrets(native: dict[str, Any], at: str) -> list[Finding]:
+    """A credential in a recipe would be written into the manifest, the plan and the native files."""
+    found = []
+    for key, value in native.items():
+        if isinstance(value, dict):
+            found += _secrets(value, f"{at}.{key}")
+        elif isinstance(value, str) and value and _SECRET.search(key):
+            message = "a credential would be written into the run's files"
+            found.append(
+                _error("native.secret", message, "log in with the tool itself, or use its variable", f"{at}.{key}")
+            )
     return found
 
 

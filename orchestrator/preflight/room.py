@@ -1,4 +1,4 @@
-"""Disk and memory, against what the stage will want."""
+"""The folder, the disk and the memory, against what the stage will want."""
 
 from __future__ import annotations
 
@@ -11,10 +11,17 @@ from orchestrator.sizing import Estimate
 
 
 def check(estimate: Estimate | None, run_dir: Path, machine: Machine) -> list[Finding]:
-    """A disk that will fill up is an error; memory is a prediction and therefore advice."""
-    if estimate is None:
-        return []
-    return [f for f in (_disk(estimate, run_dir), _memory(estimate, machine)) if f]
+    """A taken folder or a disk that will fill up is an error; memory is a prediction and therefore advice."""
+    sized = (_disk(estimate, run_dir), _memory(estimate, machine)) if estimate else ()
+    return [f for f in (_taken(run_dir), *sized) if f]
+
+
+def _taken(run_dir: Path) -> Finding | None:
+    if not run_dir.exists():
+        return None
+    message = "the output folder exists already; results are never mixed with or written over older ones"
+    fix = "name another folder with --output, or remove this one"
+    return Finding(code="output.exists", level="error", message=message, fix=fix, where=str(run_dir))
 
 
 def _disk(estimate: Estimate, run_dir: Path) -> Finding | None:

@@ -55,7 +55,7 @@ def convert(gguf: Path) -> LlamaForCausalLM:
 
 
 def tokenizer(gguf: Path) -> PreTrainedTokenizerBase:
-    """The file's tokenizer and chat template, padding with a token of its own: a padded end of turn is never learned."""
+    """The file's tokenizer and template, with a padding token of its own: a padded end of turn is never learned."""
     found = AutoTokenizer.from_pretrained(str(gguf.parent), gguf_file=gguf.name)
     found.pad_token = "<|endoftext|>"  # noqa: S105
     found.padding_side = "left"

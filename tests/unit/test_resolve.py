@@ -141,3 +141,15 @@ def test_a_stage_that_starts_from_a_run_does_not_take_the_recipes_model() -> Non
     shared = values("r.yaml:2", model__path="org/name", model__revision="abc", model__dtype="bfloat16")
     spec = resolved(values("--from", **{"from": "latest"}), shared).spec
     assert (spec.model.path, spec.model.revision, spec.model.dtype) == (None, None, "bfloat16")
+
+
+@pytest.mark.parametrize(
+    ("setting", "value"), [("training__batch_size", True), ("training__seed", "3"), ("lora__r", 1.0)]
+)
+def test_a_value_of_another_type_is_refused_not_converted(setting: str, value: object) -> None:
+    (told,) = problems(**{setting: value})
+    assert setting.replace("__", ".") in told
+
+
+def test_a_whole_number_is_a_fine_learning_rate() -> None:
+    assert resolved(training__epochs=2).spec.training.epochs == 2.0

@@ -73,7 +73,7 @@ def test_latest_follows_and_survives_removal(store: Store, make_run: MakeRun) ->
     for n in range(3):
         store.register(make_run(f"a-sft-{n}", created=float(n)))
         assert store.find("latest").id == f"a-sft-{n}"
-    store.remove("a-sft-2")
+    store.remove(["a-sft-2"])
     assert store.find("latest").id == "a-sft-1"
 
 
@@ -82,7 +82,7 @@ def test_a_run_elsewhere_is_linked_and_removed_with_its_link(store: Store, make_
     store.register(folder)
     assert store.find("a-sft-2").path == folder
     assert [row.id for row in store.rows()] == ["a-sft-2"]
-    assert store.remove("a-sft") == "a-sft-2"
+    assert store.remove(["a-sft"]) == ["a-sft-2"]
     assert not folder.exists()
     assert not list(store.root.glob("a*"))
 
@@ -91,17 +91,28 @@ def test_a_parent_is_not_removed_before_its_child(store: Store, make_run: MakeRu
     make_run("a-sft-2")
     make_run("b-merge-2", parents=("a-sft-2",))
     with pytest.raises(RunBusy, match="a-sft-2 is the parent of b-merge-2") as caught:
-        store.remove("a-sft-2")
-    assert caught.value.fix == "post-train runs rm b-merge-2"
-    store.remove("b-merge-2")
-    store.remove("a-sft-2")
+        store.remove(["a-sft-2"])
+    assert caught.value.fix == "post-train runs rm a-sft-2 b-merge-2"
+    store.remove(["b-merge-2"])
+    store.remove(["a-sft-2"])
+    assert store.rows() == []
+
+
+def test_a_chain_goes_in_one_call_whatever_the_order_or_not_at_all(store: Store, make_run: MakeRun) -> None:
+    make_run("a-sft-2")
+    make_run("b-merge-2", parents=("a-sft-2",))
+    make_run("c-grpo-2", parents=("b-merge-2",))
+    with pytest.raises(RunBusy, match="b-merge-2 is the parent of c-grpo-2"):
+        store.remove(["a-sft-2", "b-merge-2"])
+    assert len(store.rows()) == 3
+    assert store.remove(["a-sft-2", "b-merge-2", "c-grpo-2"]) == ["a-sft-2", "b-merge-2", "c-grpo-2"]
     assert store.rows() == []
 
 
 def test_a_running_run_is_not_removed(store: Store, make_run: MakeRun) -> None:
     folder = make_run("a-sft-2", state="RUNNING")
     with owned(folder), pytest.raises(RunBusy, match="is running"):
-        store.remove("a")
+        store.remove(["a"])
     assert (folder / "manifest.json").exists()
 
 
@@ -119,5 +130,5 @@ def test_a_damaged_run_says_so_and_can_be_removed(store: Store, make_run: MakeRu
     with pytest.raises(StorageError, match=r"damaged|newer") as caught:
         store.find("a-sft-2")
     assert caught.value.where == str(folder / "manifest.json")
-    assert store.remove("a-sft-2") == "a-sft-2"
+    assert store.remove(["a-sft-2"]) == ["a-sft-2"]
     assert not folder.exists()

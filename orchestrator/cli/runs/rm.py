@@ -16,12 +16,6 @@ from orchestrator.store import store_at
 @options.RUNS
 @options.JSON
 def command(runs_named: tuple[str, ...], runs: Path, as_json: bool) -> None:
-    """Remove runs. A run that another one starts from is refused, unless that one is named before it."""
-    store = store_at(runs)
-    removed = []
-    for name in runs_named:
-        removed.append(store.remove(name))
-        if not as_json:
-            click.echo(f"removed {removed[-1]}")
-    if as_json:
-        click.echo(json.dumps({"removed": removed}))
+    """Remove runs: all of them or none. A run that another one starts from is refused, unless that one goes, too."""
+    removed = store_at(runs).remove(runs_named)
+    click.echo(json.dumps({"removed": removed}) if as_json else "\n".join(f"removed {name}" for name in removed))

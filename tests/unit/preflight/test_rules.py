@@ -118,7 +118,8 @@ def test_room(work: Path) -> None:
     assert codes(1001, 1) == [("memory.room", "advice")]
     assert codes(11, 1, gpu) == [("memory.room", "advice")]
     assert codes(1, free * 2) == [("disk.room", "error")]
-    assert room.check(None, work, machine) == []
+    assert room.check(None, work / "free", machine) == []
+    assert [f.code for f in room.check(None, work, machine)] == ["output.exists"]
 
 
 @pytest.mark.parametrize(
@@ -160,3 +161,11 @@ def test_held_out_rows_that_are_trained_on(make_spec: MakeSpec, write: Write) ->
         "data.train": (1, "prompt+completion"),
         "data.eval": (1, "prompt+completion"),
     }
+
+
+@pytest.mark.parametrize("key", ["hub_token", "wandb_api_key", "password", "secret"])
+def test_a_credential_in_native_is_refused(make_spec: MakeSpec, key: str) -> None:
+    found = combinations.check(make_spec(**SFT, native__config={key: "x"}), FakeBackend())
+    assert [(f.code, f.where) for f in found] == [("native.secret", f"native.config.{key}")]
+    harmless = make_spec(**SFT, native__config={key: None, "max_new_tokens": 4, "eos_token": "</s>"})
+    assert combinations.check(harmless, FakeBackend()) == []
