@@ -95,7 +95,7 @@ class TrainingSpec(Setting):
     packing: bool = Field(False, description="Pack several rows into one sequence (sft).")
     loss_on: Literal["assistant", "all"] = Field("assistant", description="Which tokens get loss (sft).")
     seed: int = Field(42, ge=0, description="Seed of everything that is random.")
-    logging_steps: int = Field(10, gt=0, description="Steps between metric lines.")
+    logging_steps: int = Field(1, gt=0, description="Steps between metric lines.")
     save_steps: int | None = Field(None, gt=0, description="Steps between checkpoints; unset: ten a run.")
     save_total_limit: int = Field(2, gt=0, description="Checkpoints kept.")
     eval_steps: int | None = Field(None, gt=0, description="Steps between validations; needs data.eval.")
