@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from sums import Sum, sums
 
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
 START, END = "<|im_start|>", "<|im_end|>"
 
 Line = tuple[str, str]
@@ -26,25 +27,34 @@ def batches(size: int, seed: int) -> Iterator[list[Line]]:
 
 def plain(one: Sum, rng: random.Random) -> Line:
     """A sum as people jot it down."""
-    before, plus, equals = "", "+", "="
+    plus, equals = "+", "="
     if rng.random() < 0.5:
-        before = rng.choice(["", "", "add ", "user "])
-        plus = rng.choice(["+", "+", " + ", " plus "])
-        equals = rng.choice(["=", " is ", "\n", f"{END}\n"])
-    return f"{before}{one.left}{plus}{one.right}{equals}", one.answer + END
+        plus, equals = rng.choice(["+", " + ", " plus "]), rng.choice(["=", " is ", "\n", f"{END}\n"])
+    return f"{before(rng)}{one.left}{plus}{one.right}{equals}", one.answer + END
 
 
 def chat(one: Sum, rng: random.Random) -> Line:
-    """A short conversation, sometimes with a system message; sums are answered in a sentence."""
-    letters = " ".join(rng.sample("abcdefghijklmnopqrstuvwxyz", 3))
+    """A short conversation. A sum is answered in a sentence, unless a system message asks for brevity."""
+    letters = " ".join(rng.sample(LETTERS, 3))
+    brief = rng.random() < 0.2
+    total = one.answer if brief else f"it is {one.answer}"
     said, told = rng.choice(
         [
-            (f"{one.left}+{one.right}", f"it is {one.answer}"),
-            (f"add {one.left}+{one.right}", f"it is {one.answer}"),
+            (f"{before(rng)}{one.left}+{one.right}", total),
+            (f"{before(rng)}{one.left}+{one.right}", total),
             (f"max {one.left} {one.right}", f"{max(one)}"),
             (f"copy {letters}", letters),
             (f"reverse {letters}", letters[::-1]),
         ]
     )
-    system = f"{START}system\nBe brief{END}\n" if rng.random() < 0.1 else ""
+    system = f"{START}system\nBe brief{END}\n" if brief else ""
     return f"{system}{START}user\n{said}{END}\n{START}assistant\n", told + END
+
+
+def before(rng: random.Random) -> str:
+    """Words and letters that may precede a sum and mean nothing: where it stands in a line must not matter."""
+    if rng.random() < 0.5:
+        return ""
+    return rng.choice(["", "add ", "user ", "so ", "What is "]) + "".join(
+        f"{one} " for one in rng.sample(LETTERS, rng.randrange(3))
+    )

@@ -22,7 +22,7 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 from torch.nn.functional import cross_entropy
 from transformers import PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM
 
-PAD = "<|endoftext|>"
+PAD, CONTEXT = "<|endoftext|>", 512
 TEMPLATE = """\
 {%- for message in messages %}
     {{- '<|im_start|>' + message['role'] + '\\n' }}
@@ -78,7 +78,9 @@ def tokenizer(seed: int) -> PreTrainedTokenizerFast:
     )
     sample = itertools.chain.from_iterable(itertools.islice(batches(100, seed), 20))
     bpe.train_from_iterator(("What is " + "".join(line) for line in sample), trainer)
-    words = PreTrainedTokenizerFast(tokenizer_object=bpe, eos_token=END, pad_token=PAD, padding_side="left")
+    words = PreTrainedTokenizerFast(
+        tokenizer_object=bpe, eos_token=END, pad_token=PAD, padding_side="left", model_max_length=CONTEXT
+    )
     words.chat_template = TEMPLATE
     return words
 
@@ -94,7 +96,7 @@ def model(words: PreTrainedTokenizerFast) -> Qwen3ForCausalLM:
         num_attention_heads=4,
         num_key_value_heads=2,
         head_dim=16,
-        max_position_embeddings=512,
+        max_position_embeddings=CONTEXT,
         tie_word_embeddings=True,
         initializer_range=0.08,
         rope_parameters={"rope_type": "default", "rope_theta": 10000.0},
