@@ -3,6 +3,9 @@
 The owner holds an exclusive lock on `lock` in the run folder for as long as it lives, and asks for a stop by creating
 `stop` in the attempt folder. A worker on the leash looks at both: an owner that was killed, even by SIGKILL, never
 leaves a trainer behind that goes on writing into the run.
+
+Every worker shares a lock on `workers` for as long as it lives: whoever resumes a run asks earlier workers to stop and
+waits until that lock is free, because a worker that was left behind may still be saving its checkpoint.
 """
 
 from __future__ import annotations
@@ -16,6 +19,9 @@ from pathlib import Path
 
 EXIT_STOPPED = 75
 """Exit code of a worker that stopped because it was asked to (EX_TEMPFAIL: try again)."""
+
+WORKERS = "workers"
+"""File in the run folder that every living worker holds a shared lock on."""
 
 _PERIOD = 0.5
 
@@ -38,6 +44,8 @@ class Leash:
         """Begin to watch; SIGTERM and SIGINT count as a stop request."""
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: self._wanted.set())
+        self._alive = os.open(self._lock.with_name(WORKERS), os.O_RDWR | os.O_CREAT, 0o644)
+        fcntl.flock(self._alive, fcntl.LOCK_SH)
         threading.Thread(target=self._watch, name="leash", daemon=True).start()
 
     @property

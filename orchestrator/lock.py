@@ -5,15 +5,16 @@ from __future__ import annotations
 import fcntl
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from orchestrator.atomic import storage
 from orchestrator.errors import RunBusy
+from orchestrator.leash import WORKERS
 
 _PATIENCE = 3.0
-"""Seconds to wait: a worker whose owner died lets go within a second."""
+"""Seconds to wait for a lock that is only being looked at."""
 
 
 @contextmanager
@@ -33,6 +34,48 @@ def owned(run_dir: Path) -> Iterator[None]:
         yield
     finally:
         os.close(handle)
+
+
+def wait_for_workers(run_dir: Path, say: Callable[[str], None], patience: float = 120.0) -> None:
+    """Wait until no worker of an earlier attempt is alive.
+
+    Args:
+        say: told when it takes longer than a moment.
+        patience: seconds.
+
+    Raises:
+        RunBusy: one is still there.
+    """
+    with storage(run_dir / WORKERS):
+        handle = os.open(run_dir / WORKERS, os.O_RDWR | os.O_CREAT, 0o644)
+    try:
+        began, told = time.monotonic(), False
+        while not _free(handle):
+            told = told or _tell(say, time.monotonic() - began)
+            if time.monotonic() - began > patience:
+                raise RunBusy(
+                    "a worker of an earlier attempt does not stop",
+                    where=str(run_dir),
+                    why="two writers would damage its checkpoints",
+                    fix=f"fuser -k {run_dir / WORKERS}",
+                )
+            time.sleep(0.1)
+    finally:
+        os.close(handle)
+
+
+def _free(handle: int) -> bool:
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _tell(say: Callable[[str], None], waited: float) -> bool:
+    if waited > 1:
+        say("an earlier worker is still saving its checkpoint; waiting for it to stop")
+    return waited > 1
 
 
 def is_owned(run_dir: Path) -> bool:

@@ -31,6 +31,12 @@ class RunDir:
         """Logs and events of one attempt, counted from 1."""
         return self.path / "attempts" / f"{number:03d}"
 
+    def recall(self) -> None:
+        """Ask whatever worker an earlier attempt left behind to save and stop."""
+        for attempt in (self.path / "attempts").glob("*"):
+            with atomic.storage(attempt):
+                (attempt / "stop").touch()
+
     def create(self) -> None:
         """Make the folder.
 

@@ -10,7 +10,7 @@ from orchestrator import artifacts, atomic, attempt, envs, manifest, provenance,
 from orchestrator.attempt import Ending
 from orchestrator.errors import HandoffError, PostTrainError, RunInterrupted, StorageError, UsageError, WorkerFailed
 from orchestrator.interrupt import Interrupt
-from orchestrator.lock import owned
+from orchestrator.lock import owned, wait_for_workers
 from orchestrator.manifest import Attempt, Failure, Manifest
 from orchestrator.plan import RunPlan, load_plan
 from orchestrator.progress import Progress
@@ -60,6 +60,8 @@ class Runner:
             self._environment(plan)
             self._current(plan)
             folder = RunDir(run.path)
+            folder.recall()
+            wait_for_workers(run.path, self.say)
             folder.link_packages()
             folder.discard(plan.native.expected if plan.native else ())
             return self._attempt(plan, _reopened(record), resumed=True)

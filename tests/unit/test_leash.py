@@ -12,7 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from orchestrator.errors import RunBusy
 from orchestrator.leash import EXIT_STOPPED
+from orchestrator.lock import wait_for_workers
 
 ROOT = Path(__file__).parents[2]
 WORKER = f"""
@@ -64,3 +66,14 @@ def test_a_run_without_a_lock_has_no_owner(work: Path) -> None:
     child = begin("loads")
     child.communicate(timeout=5)
     assert child.returncode == EXIT_STOPPED
+
+
+def test_whoever_resumes_waits_for_a_worker_that_is_still_saving(lock: int, work: Path) -> None:
+    child = begin("saves")
+    told: list[str] = []
+    with pytest.raises(RunBusy, match="does not stop"):
+        wait_for_workers(work, told.append, patience=1.2)
+    assert told == ["an earlier worker is still saving its checkpoint; waiting for it to stop"]
+    (work / "stop").touch()
+    wait_for_workers(work, told.append, patience=5)
+    assert child.communicate(timeout=5)[0] == "saved\n"

@@ -244,6 +244,29 @@ def test_a_killed_orchestrator_leaves_no_worker_and_a_resumable_run(
     assert only(runs).manifest.state == "SUCCEEDED"
 
 
+def test_a_resume_right_after_a_kill_waits_for_the_worker_that_was_left_behind(
+    start: Start, runs: Path, base: Path, chat: Path, cli: Cli
+) -> None:
+    child = start(*words(base, chat, seconds_per_step=1.5, steps=3))
+    until(lambda: trains(runs), child)
+    worker = worker_of(child.pid)
+    child.kill()
+    child.communicate()
+    told = cli("sft", "--resume", "t").err
+    assert not process.alive(worker)
+    assert "waiting for it to stop" in told
+    m = only(runs).manifest
+    assert [a.state for a in m.attempts] == ["INTERRUPTED", "SUCCEEDED"]
+    first, second = (read_events(only(runs).path, number) for number in (1, 2))
+    assert not {e["step"] for e in first} & {e["step"] for e in second}
+
+
+def read_events(folder: Path, attempt: int) -> list[dict[str, Any]]:
+    """Step events of one attempt."""
+    lines = (folder / "attempts" / f"{attempt:03d}" / "events.jsonl").read_text().splitlines()
+    return [event for line in lines if (event := json.loads(line))["type"] == "step"]
+
+
 def test_a_kill_after_the_work_and_before_the_record_loses_nothing(sft: Sft, runs: Path, cli: Cli) -> None:
     sft()
     path = only(runs).path / "manifest.json"
