@@ -32,9 +32,16 @@ def _messages(value: Any, column: str) -> str | None:
             return f"`{column}[{number}]` must be an object with `role` and `content`"
         if message["role"] not in ROLES:
             return f"`{column}[{number}].role` is {message['role']!r}; one of {', '.join(sorted(ROLES))}"
-        if not isinstance(message.get("content"), str | list) and not message.get("tool_calls"):
+        if not _content(message.get("content")) and not (message.get("tool_calls") and not message.get("content")):
             return f"`{column}[{number}].content` must be text or a list of typed parts"
     return None
+
+
+def _content(value: Any) -> bool:
+    """Text, or parts such as `{"type": "text", "text": ...}`."""
+    if isinstance(value, list):
+        return bool(value) and all(isinstance(part, dict) and isinstance(part.get("type"), str) for part in value)
+    return isinstance(value, str)
 
 
 def _chat(row: Row) -> str | None:

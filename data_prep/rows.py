@@ -37,8 +37,8 @@ class Jsonl:
 
     def __iter__(self) -> Iterator[tuple[int, Row]]:
         try:
-            if self.path.is_fifo():  # opening it would wait for a writer, perhaps for ever
-                raise DataFault("a pipe can't be used; the file is read more than once", where=str(self.path))
+            if self.path.exists() and not (self.path.is_file() or self.path.is_dir()):  # may wait or go on for ever
+                raise DataFault("a pipe or device can't be used; the file is read more than once", where=str(self.path))
             with self.path.open("rb") as file:
                 self._refuse_other_formats(file.read(64))
                 file.seek(0)

@@ -95,6 +95,9 @@ def test_a_fault_names_its_line(write: Write, content: bytes, line: int | None, 
         ("sft", {"messages": [ASK, {"role": "bot", "content": "b"}]}, "`messages[1].role` is 'bot'; one of assistant"),
         ("sft", {"messages": [ASK, {"content": "b"}]}, "`messages[1]` must be an object with `role`"),
         ("sft", {"messages": [ASK, {"role": "assistant"}]}, "`messages[1].content` must be text"),
+        ("sft", {"messages": [{"role": "user", "content": [1]}, SAY]}, "`messages[0].content` must be text"),
+        ("sft", {"messages": [ASK, {"role": "assistant", "content": []}]}, "`messages[1].content` must be text"),
+        ("sft", {"messages": [ASK, {"role": "assistant", "content": [{"text": "b"}]}]}, "a list of typed parts"),
         ("dpo", {"prompt": "a", "chosen": "b", "rejected": "b"}, "the same, so there is no preference"),
         ("dpo", {"prompt": "a", "chosen": "b"}, "dpo wants rows with `chosen` + `rejected`"),
         ("dpo", {"prompt": "", "chosen": "b", "rejected": "c"}, "`prompt` is empty"),
@@ -116,6 +119,7 @@ def test_a_row_that_its_use_cannot_take(write: Write, use: Use, row: dict[str, A
     [
         ("sft", {"messages": [ASK, SAY]}, "messages"),
         ("sft", {"messages": [ASK, {"role": "assistant", "tool_calls": [{}]}]}, "messages"),
+        ("sft", {"messages": [ASK, {"role": "assistant", "content": [{"type": "text", "text": "b"}]}]}, "messages"),
         ("sft", {"prompt": [ASK], "completion": [SAY]}, "prompt+completion"),
         ("sft", {"text": "a"}, "text"),
         ("dpo", {"prompt": "a", "chosen": "b", "rejected": "c"}, "chosen+rejected"),
@@ -141,7 +145,8 @@ def test_what_is_no_file(work: Path) -> None:
     assert "no such data file" in fault(work / "none.jsonl").what
     assert "can't be read: Is a directory" in fault(work).what
     os.mkfifo(work / "pipe")
-    assert "a pipe can't be used" in fault(work / "pipe").what
+    assert "a pipe or device" in fault(work / "pipe").what
+    assert "a pipe or device" in fault(Path("/dev/zero")).what
 
 
 def test_long_files_tell_how_far_they_are(write: Write) -> None:
