@@ -27,7 +27,7 @@ def recipe_schema() -> dict[str, Any]:
     }
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "post-train recipe",
+        "title": "A post-train recipe",
         "anyOf": [single, _pipeline()],
         "$defs": {**definitions, "Defaults": settings},
     }

@@ -73,7 +73,7 @@ _OURS = {
 }
 _KEPT = {
     "output_dir": "the run folder decides it",
-    "resume_from_checkpoint": "resuming is the runner's: post-train resume",
+    "resume_from_checkpoint": "resuming is the runner's: post-train run --resume RUN",
     "enable_jit_checkpoint": "a stop request already saves a checkpoint",
     "save_only_model": "a checkpoint without optimizer state can't be resumed",
     "ignore_data_skip": "a resumed run would see other rows",

@@ -71,13 +71,11 @@ def _parse(path: str, number: int, line: str) -> Row:
     try:
         row = json.loads(line)
     except (ValueError, RecursionError) as error:
-        raise WorkError(
-            "data.json", f"{path}:{number}: not JSON ({error})", fix="post-train data check " + path
-        ) from error
+        fix = "each line must be one complete JSON object"
+        raise WorkError("data.json", f"{path}:{number}: not JSON ({error})", fix=fix) from error
     if not isinstance(row, dict):
-        raise WorkError(
-            "data.json", f"{path}:{number}: a {type(row).__name__}, not an object", fix="post-train data check " + path
-        )
+        fix = "each line must be one JSON object"
+        raise WorkError("data.json", f"{path}:{number}: a {type(row).__name__}, not an object", fix=fix)
     return row
 
 
@@ -88,14 +86,14 @@ def _check_form(path: str, number: int, row: Row, trainer: str) -> None:
         raise WorkError(
             "data.form",
             f"{path}:{number}: has {sorted(row)}, but this stage reads {wanted}",
-            fix="post-train data --help",
+            fix="rename the columns",
         )
     if "images" in row or "image" in row or _has_parts(row):
         raise WorkError(
             "data.images",
             f"{path}:{number}: images, audio or video",
             why="this backend trains on text; the picture would be dropped",
-            fix="use backend: axolotl for multimodal rows",
+            fix="remove these rows, or leave only their text",
         )
 
 

@@ -79,7 +79,7 @@ class Census:
             why="nothing would be learned from them",
             fix="raise training.max_length or shorten the prompts"
             if self.emptied > self.silent
-            else "post-train data check " + path,
+            else "give these rows an answer by the assistant, or remove them",
         )
 
     def _refuse_everything(self, path: str) -> None:

@@ -45,7 +45,7 @@ class Template:
             raise WorkError(
                 "template.row",
                 f"{where}: the chat template can't render this row: {error}",
-                fix="post-train data check",
+                fix="mend this row, or the chat template of the model",
             ) from error
 
     def marks(self, messages: list[Row], options: Row, template: str | None) -> tuple[list[int], list[bool]]:
