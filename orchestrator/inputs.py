@@ -30,6 +30,8 @@ def identify(spec: RunSpec, parents: list[str], look: DataLook, say: Callable[[s
 
 def _model(spec: RunSpec, say: Callable[[str], None]) -> str:
     path = Path(spec.model.path or "")
+    if path.is_dir() and not (path / "config.json").exists():  # perhaps a home folder: refused, and never read whole
+        return "no model"
     if not spec.model.path or not path.is_dir():
         return f"hub:{spec.model.path}@{spec.model.revision or 'newest'}"
     if sum(p.stat().st_size for p in path.glob("*.safetensors")) > _LONG:

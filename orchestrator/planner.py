@@ -15,7 +15,7 @@ from orchestrator.findings import Finding, accept, errors
 from orchestrator.hardware import Machine
 from orchestrator.index import Row
 from orchestrator.plan import RunPlan, load_plan
-from orchestrator.preflight import combinations, data, environment, hyperparameters, room
+from orchestrator.preflight import combinations, data, environment, hyperparameters, room, weights
 from orchestrator.recipe import Recipe, Settings, Value
 from orchestrator.resolve import Resolved, resolve
 from orchestrator.spec import RunSpec
@@ -151,6 +151,7 @@ class Planner:
                 *combinations.check(spec, backend),
                 *look.findings,
                 *hyperparameters.check(spec, job.rows),
+                *weights.check(Path(model.path)),
                 *room.check(estimate, run_dir, self.machine),
                 *environment.check(env),
                 *_asked(spec, backend, job),

@@ -107,6 +107,8 @@ def _nested(flat: Mapping[str, Any]) -> dict[str, Any]:
 
 def _placed(dotted: str, value: Any) -> Any:
     """Absolute paths: a worker has a working folder of its own."""
+    if value == "":  # an unset variable of a shell: never the folder you are in
+        return value
     if dotted == "from" and isinstance(value, str):
         return [value]
     if dotted in ("data.train", "data.eval") and isinstance(value, str):

@@ -75,6 +75,16 @@ def _parameters(shard: Path) -> int:
     return sum(math.prod(entry["shape"]) for name, entry in header(shard).items() if name != "__metadata__")
 
 
+def whole(shard: Path) -> int | None:
+    """Bytes that a safetensors file has by its own header; None when it is no such file."""
+    ends = [entry.get("data_offsets", [0, 0])[-1] for name, entry in header(shard).items() if name != "__metadata__"]
+    try:
+        with shard.open("rb") as file:
+            return int(8 + struct.unpack("<Q", file.read(8))[0] + max(ends)) if ends else None
+    except (OSError, TypeError, ValueError):
+        return None
+
+
 def header(shard: Path) -> dict[str, dict[str, list[int]]]:
     """The header of a safetensors file: name -> dtype, shape, offsets. Empty when it is no such file."""
     try:

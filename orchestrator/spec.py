@@ -37,7 +37,7 @@ class ModelSpec(Setting):
     """The model a stage starts from. Absent when `from` names a run: then the run's own model is used."""
 
     path: str | None = Field(
-        None, description="Folder with safetensors, or a hub name. `./` is relative to the recipe."
+        None, min_length=1, description="Folder with safetensors, or a hub name. `./` is relative to the recipe."
     )
     revision: str | None = Field(None, description="Hub commit or tag; pin it for runs that must be repeatable.")
     dtype: Dtype = Field("auto", description="Dtype of the loaded weights; auto keeps the stored one.")
@@ -51,9 +51,11 @@ class DataSpec(Setting):
     """JSONL files. The form of the rows follows from the stage."""
 
     train: str | None = Field(
-        None, description="Training rows. `./` is relative to the recipe, else to the folder you are in."
+        None, min_length=1, description="Training rows. `./` is relative to the recipe, else to the folder you are in."
     )
-    eval: str | None = Field(None, description="Held-out rows: validation loss in training, items in eval.")
+    eval: str | None = Field(
+        None, min_length=1, description="Held-out rows: validation loss in training, items in eval."
+    )
     max_rows: int | None = Field(None, gt=0, description="Use only the first N training rows.")
 
 
@@ -94,7 +96,7 @@ class TrainingSpec(Setting):
     )
     packing: bool = Field(False, description="Pack several rows into one sequence (sft).")
     loss_on: Literal["assistant", "all"] = Field("assistant", description="Which tokens get loss (sft).")
-    seed: int = Field(42, ge=0, description="Seed of everything that is random.")
+    seed: int = Field(42, ge=0, lt=2**32, description="Seed of everything that is random.")
     logging_steps: int = Field(1, gt=0, description="Steps between metric lines.")
     save_steps: int | None = Field(None, gt=0, description="Steps between checkpoints; unset: ten a run.")
     save_total_limit: int = Field(2, gt=0, description="Checkpoints kept.")

@@ -21,7 +21,8 @@ def show(plans: list[RunPlan], as_json: bool) -> None:
     for plan in plans:
         click.echo("\n".join(_lines(plan)))
     wrong = sum(f.level == "error" for plan in plans for f in plan.findings)
-    click.echo(f"{wrong} problems would refuse this; nothing was started" if wrong else "nothing was started")
+    many = f"{wrong} problems refuse" if wrong > 1 else "1 problem refuses"
+    click.echo(f"{many} this; nothing was started" if wrong else "nothing was started")
 
 
 def as_dict(plan: RunPlan) -> dict[str, Any]:

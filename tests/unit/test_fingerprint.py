@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from orchestrator import inputs
 from orchestrator.fingerprint import drift, fingerprint, identity
+from orchestrator.preflight.data import DataLook
 
 if TYPE_CHECKING:
     from tests.conftest import MakeSpec
@@ -85,3 +87,9 @@ def test_the_payload_of_every_stage_is_the_known_one(make_spec: MakeSpec) -> Non
     """A change here makes every finished run a stranger to `--reuse`: make it on purpose, then edit the golden file."""
     found = {stage: payload(make_spec, stage)["settings"] for stage in ("sft", "dpo", "grpo", "merge", "eval")}
     assert found == json.loads(GOLDEN.read_text())
+
+
+def test_a_folder_that_is_no_model_is_not_read(make_spec: MakeSpec, work: Path) -> None:
+    (work / "big.json").write_bytes(b"{}")
+    spec = make_spec(model__path=str(work), data__train="d")
+    assert inputs.identify(spec, [], DataLook({}, ()), print)["model"] == "no model"

@@ -115,6 +115,10 @@ def test_a_learning_rate_is_a_positive_finite_number(value: float) -> None:
         values("--set name", name="a/b"),
         values("--set name", name=""),
         values("--set from", **{"from": 5}),
+        values("--set model.path", model__path=""),
+        values("--set data.train", data__train=""),
+        values("--set data.eval", data__eval=""),
+        values("--set training.seed", training__seed=2**32),
     ],
 )
 def test_flags_that_make_no_sense_are_recipe_errors(flags: Settings) -> None:

@@ -13,7 +13,7 @@ from orchestrator import findings, registry
 from orchestrator.backend import Capabilities
 from orchestrator.envs import EnvRef
 from orchestrator.hardware import Gpu, Machine
-from orchestrator.preflight import combinations, data, environment, hyperparameters, room
+from orchestrator.preflight import combinations, data, environment, hyperparameters, room, weights
 from orchestrator.sizing import Estimate
 
 if TYPE_CHECKING:
@@ -55,6 +55,17 @@ def test_combinations(make_spec: MakeSpec, code: str, wrong: dict[str, Any], cle
     assert [(f.code, f.level) for f in found] == [(code, "error")]
     assert found[0].fix
     assert combinations.check(make_spec(**clean), Narrow()) == []
+
+
+def test_weights_that_were_cut_off(base: Path) -> None:
+    assert list(weights.check(base)) == []
+    assert list(weights.check(base / "planned")) == []
+    shard = base / "model.safetensors"
+    whole = shard.read_bytes()
+    for damaged in (whole[:-1], whole + b"0", whole[:20], whole[:5], b"", b"\xff" * 100):
+        shard.write_bytes(damaged)
+        (found,) = weights.check(base)
+        assert (found.code, found.level, found.where) == ("model.damaged", "error", str(shard))
 
 
 def test_an_eval_wants_items(make_spec: MakeSpec) -> None:
