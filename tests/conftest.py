@@ -166,7 +166,7 @@ def shell(start: Start) -> Cli:
 
     def call(*words: str, code: int = 0) -> Said:
         process = start(*words)
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=120)
         said = Said(process.returncode, out, err)
         assert said.code == code, f"exit code {said.code}\n{out}\n{err}"
         return said

@@ -95,7 +95,7 @@ def test_a_read_only_folder_can_be_listed(runs: Path, make_run: MakeRun, start: 
         make_run("b")
     for path in (runs, *runs.glob(".index*")):
         path.chmod(0o500 if path == runs else 0o400)
-    out, err = start("runs", "list", "--json", obedient=True).communicate(timeout=20)
+    out, err = start("runs", "list", "--json", obedient=True).communicate(timeout=120)
     runs.chmod(0o700)
     assert {row["id"] for row in json.loads(out)} == ({"a", "b"} if behind else {"a"}), err
 

@@ -58,13 +58,13 @@ def test_a_worker_stops(lock: int, work: Path, how: str, reason: str) -> None:
         (work / "stop").touch()
     else:
         child.send_signal(signal.SIGTERM)
-    out, _ = child.communicate(timeout=5)
+    out, _ = child.communicate(timeout=120)
     assert (child.returncode, out) == ((EXIT_STOPPED, "") if how == "loads" else (0, "saved\n"))
 
 
 def test_a_run_without_a_lock_has_no_owner(work: Path) -> None:
     child = begin("loads")
-    child.communicate(timeout=5)
+    child.communicate(timeout=120)
     assert child.returncode == EXIT_STOPPED
 
 
@@ -76,4 +76,4 @@ def test_whoever_resumes_waits_for_a_worker_that_is_still_saving(lock: int, work
     assert told == ["an earlier worker is still saving its checkpoint; waiting for it to stop"]
     (work / "stop").touch()
     wait_for_workers(work, told.append, patience=5)
-    assert child.communicate(timeout=5)[0] == "saved\n"
+    assert child.communicate(timeout=120)[0] == "saved\n"

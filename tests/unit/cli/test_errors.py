@@ -176,7 +176,7 @@ def test_a_reader_that_goes_away_is_no_error(start: Start, make_run: MakeRun, ru
     child.stdout.readline()
     child.stdout.close()
     child.stdout = None
-    _, err = child.communicate(timeout=20)
+    _, err = child.communicate(timeout=120)
     assert "Traceback" not in err
     assert "Exception" not in err
 
@@ -188,7 +188,7 @@ def test_ctrl_c_while_planning_is_a_quiet_stop(start: Start, work: Path, base: P
     assert child.stderr is not None
     assert "checking data" in child.stderr.readline()
     child.send_signal(signal.SIGINT)
-    _, err = child.communicate(timeout=20)
+    _, err = child.communicate(timeout=120)
     assert (child.returncode, err.splitlines()[-1:]) == (130, ["stopped"])
     assert not runs.exists()
 
