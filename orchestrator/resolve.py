@@ -106,14 +106,12 @@ def _nested(flat: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _placed(dotted: str, value: Any) -> Any:
-    """Absolute paths: a worker has a working folder of its own."""
-    if value == "":  # an unset variable of a shell: never the folder you are in
-        return value
+    """Absolute paths: a worker has a working folder of its own. No text, as of an unset variable, is no path."""
     if dotted == "from" and isinstance(value, str):
         return [value]
-    if dotted in ("data.train", "data.eval") and isinstance(value, str):
+    if dotted in ("data.train", "data.eval") and value and isinstance(value, str):
         return str(Path(value).expanduser().absolute())
-    if dotted == "model.path" and isinstance(value, str):
+    if dotted == "model.path" and value and isinstance(value, str):
         return local_model(value)
     if dotted == "rl.reward":
         return [local_code(item) for item in ([value] if isinstance(value, str) else value or [])]
