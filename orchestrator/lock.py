@@ -57,7 +57,7 @@ def wait_for_workers(run_dir: Path, say: Callable[[str], None], patience: float 
                     "a worker of an earlier attempt does not stop",
                     where=str(run_dir),
                     why="two writers would damage its checkpoints",
-                    fix=f"fuser -k {run_dir / WORKERS}",
+                    fix=f"end the process that has this file open: lsof {run_dir / WORKERS}",
                 )
             time.sleep(0.1)
     finally:
