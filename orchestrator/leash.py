@@ -51,7 +51,7 @@ class Leash:
     @property
     def wanted(self) -> bool:
         """Whether a stop is wanted."""
-        return self._wanted.is_set() or self._stop.exists() or not _held(self._lock)
+        return self._wanted.is_set() or self._stop.exists() or not held(self._lock)
 
     def defer(self, on_stop: Callable[[], None]) -> None:
         """From now on call this instead: training saves a checkpoint first."""
@@ -64,11 +64,11 @@ class Leash:
         self._on_stop()
 
 
-def _held(path: Path) -> bool:
-    """Whether somebody holds the owner's lock."""
+def held(path: Path) -> bool:
+    """Whether a living process holds the lock on a file."""
     try:
         handle = os.open(path, os.O_RDONLY)
-    except FileNotFoundError:
+    except OSError:
         return False
     try:
         fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from orchestrator.atomic import storage
 from orchestrator.errors import RunBusy
-from orchestrator.leash import WORKERS
+from orchestrator.leash import WORKERS, held
 
 _PATIENCE = 3.0
 """Seconds to wait for a lock that is only being looked at."""
@@ -80,17 +80,7 @@ def _tell(say: Callable[[str], None], waited: float) -> bool:
 
 def is_owned(run_dir: Path) -> bool:
     """Whether a living process owns the run."""
-    try:
-        handle = os.open(run_dir / "lock", os.O_RDONLY)
-    except OSError:
-        return False
-    try:
-        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    finally:
-        os.close(handle)
-    return False
+    return held(run_dir / "lock")
 
 
 def _take(handle: int, path: Path) -> None:
