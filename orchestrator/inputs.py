@@ -28,6 +28,22 @@ def identify(spec: RunSpec, parents: list[str], look: DataLook, say: Callable[[s
     return {**data, "model": [f"run:{p}" for p in parents] or _model(spec, say), **code}
 
 
+def changed(spec: RunSpec, recorded: dict[str, Any], say: Callable[[str], None]) -> dict[str, str]:
+    """Role -> place of everything whose content is no longer what was recorded; parents are looked at elsewhere."""
+    files = {"data.train": spec.data.train, "data.eval": spec.data.eval}
+    places = {name: path for name, path in files.items() if path and name in recorded}
+    now = {name: _data(Path(path)) for name, path in places.items()}
+    for number, reference in enumerate(_references(spec)):
+        places[f"code.{number}"], now[f"code.{number}"] = reference, _code(reference)
+    if isinstance(recorded.get("model"), str):
+        places["model"], now["model"] = spec.model.path or "", _model(spec, say)
+    return {role: places[role] for role, digest in now.items() if digest != recorded.get(role)}
+
+
+def _data(path: Path) -> str:
+    return f"sha256:{file_digest(path, cache_root() / 'digests')}" if path.is_file() else "gone"
+
+
 def _model(spec: RunSpec, say: Callable[[str], None]) -> str:
     path = Path(spec.model.path or "")
     if path.is_dir() and not (path / "config.json").exists():  # perhaps a home folder: refused, and never read whole

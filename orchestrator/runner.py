@@ -6,9 +6,17 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from orchestrator import artifacts, atomic, attempt, envs, manifest, provenance, registry
+from orchestrator import artifacts, atomic, attempt, envs, inputs, manifest, provenance, registry
 from orchestrator.attempt import Ending
-from orchestrator.errors import HandoffError, PostTrainError, RunInterrupted, StorageError, UsageError, WorkerFailed
+from orchestrator.errors import (
+    DataError,
+    HandoffError,
+    PostTrainError,
+    RunInterrupted,
+    StorageError,
+    UsageError,
+    WorkerFailed,
+)
 from orchestrator.interrupt import Interrupt
 from orchestrator.lock import owned, wait_for_workers
 from orchestrator.manifest import Attempt, Failure, Manifest
@@ -38,6 +46,7 @@ class Runner:
             RunInterrupted, WorkerFailed, HandoffError, StorageError, EnvironmentMissing, OutputExists.
         """
         self._environment(plan)
+        self._unchanged(plan)
         folder, record = RunDir(plan.run_dir), self._record(plan)
         folder.create()
         with owned(plan.run_dir):
@@ -58,6 +67,7 @@ class Runner:
                 raise UsageError(f"{run.id} is finished; there is nothing to resume", fix="start a new run")
             plan = load_plan(run.path)
             self._environment(plan)
+            self._unchanged(plan)
             self._current(plan)
             folder = RunDir(run.path)
             folder.recall()
@@ -70,6 +80,17 @@ class Runner:
         lock = registry.load(plan.spec.backend).lock()
         if lock is not None and not plan.env.ready and plan.env.variant != "given":
             envs.install(lock, plan.env.name, plan.env.variant, say=self.say)
+
+    def _unchanged(self, plan: RunPlan) -> None:
+        """Refuse data, a model or code that changed since the plan: its fingerprint would name what never went in."""
+        changed = inputs.changed(plan.spec, plan.identity["inputs"], self.say)
+        if changed:
+            raise DataError(
+                f"{', '.join(changed)} changed since the run was planned",
+                where=", ".join(changed.values()),
+                why="a run is what its fingerprint says, and a resumed run is the run it was",
+                fix="put the old content back, or start a new run",
+            )
 
     def _record(self, plan: RunPlan) -> Manifest:
         environment = {"backend": plan.spec.backend, "variant": plan.env.variant, "key": plan.env.key}

@@ -128,6 +128,22 @@ def test_a_failed_run_can_be_resumed_once_mended(sft: Sft, runs: Path, cli: Cli)
     assert [s for s in steps if s] == [3, 4, 5]
 
 
+@pytest.mark.parametrize("role", ["data.train", "model"])
+def test_a_run_whose_inputs_changed_is_not_resumed(
+    role: str, sft: Sft, runs: Path, base: Path, chat: Path, cli: Cli
+) -> None:
+    sft(code=8, die_at=3)
+    file = {"data.train": chat, "model": base / "config.json"}[role]
+    before = file.read_bytes()
+    file.write_bytes(before + b" ")
+    said = cli("run", "--resume", only(runs).id, code=3)
+    assert f"{role} changed since the run was planned" in said.err
+    file.unlink()
+    assert f"{role} changed" in cli("run", "--resume", only(runs).id, code=3).err
+    file.write_bytes(before)
+    cli("run", "--resume", only(runs).id)
+
+
 def test_a_finished_run_is_not_resumed(sft: Sft, runs: Path, cli: Cli) -> None:
     sft()
     before = only(runs).manifest
