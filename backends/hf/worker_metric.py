@@ -66,7 +66,7 @@ def _reward(reference: str) -> Metric:
 def _module(source: str) -> ModuleType:
     try:
         return _from_file(Path(source)) if source.endswith(".py") else importlib.import_module(source)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise _failed(source, error, "can't be loaded") from error
 
 
@@ -100,7 +100,7 @@ def _call(function: Callable[..., Any], reference: str, arguments: dict[str, Any
     try:
         result = function(**arguments)
         return asyncio.run(_await(result)) if inspect.isawaitable(result) else result
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise _failed(reference, error, "raised") from error
 
 
@@ -123,7 +123,7 @@ def _checked(rewards: Any, reference: str, wanted: int) -> list[float]:
     return [float(value) for value in values]
 
 
-def _failed(reference: str, error: Exception, how: str) -> WorkError:
+def _failed(reference: str, error: BaseException, how: str) -> WorkError:
     frames = inspect.getinnerframes(error.__traceback__) if error.__traceback__ else []
     place = f" at {frames[-1].filename}:{frames[-1].lineno}" if frames else ""
     return WorkError(

@@ -6,6 +6,7 @@ frames. Here each of them names the function, the completion and the user's line
 
 from __future__ import annotations
 
+import copy
 import functools
 import importlib
 import importlib.util
@@ -43,7 +44,8 @@ class Rewards:
     def _wrap(self, function: Reward, reference: str) -> Reward:
         @functools.wraps(function)
         def call(prompts: list[Any], completions: list[Any], **columns: Any) -> list[float]:
-            result = self._call(function, reference, {"prompts": prompts, "completions": completions, **columns})
+            given = {"prompts": prompts, "completions": completions, **columns}
+            result = self._call(function, reference, {name: _own(value) for name, value in given.items()})
             values = judged(result, len(completions), reference)
             self._remember(prompts, completions, values, reference)
             return values
@@ -58,7 +60,7 @@ class Rewards:
             return function(**arguments)
         except WorkError:
             raise
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise _raised(error, reference) from error
         finally:
             watch.cancel()
@@ -75,6 +77,11 @@ class Rewards:
             ]
         for entry, value in zip(self.latest, values, strict=True):
             entry["rewards"][name] = value
+
+
+def _own(value: Any) -> Any:
+    """A list of the function's own: what it does to it must reach neither the trainer nor the next function."""
+    return copy.deepcopy(value) if isinstance(value, list) else value
 
 
 def load(reference: str) -> Reward:
@@ -156,7 +163,7 @@ def _from_module(name: str, reference: str) -> Any:
 def _imported(act: Callable[[], Any], reference: str) -> Any:
     try:
         return act()
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise WorkError(
             "reward.import",
             f"importing reward {reference} failed: {type(error).__name__}: {error}{_line(error, reference)}",
@@ -164,7 +171,7 @@ def _imported(act: Callable[[], Any], reference: str) -> Any:
         ) from error
 
 
-def _raised(error: Exception, reference: str) -> WorkError:
+def _raised(error: BaseException, reference: str) -> WorkError:
     return WorkError(
         "reward.raised",
         f"reward {reference} raised {type(error).__name__}: {error}{_line(error, reference)}",

@@ -42,6 +42,15 @@ def call(folder: Path, body: str, completions: int = 2, events: EventWriter | No
     return result
 
 
+def test_a_function_that_spoils_what_it_was_given_spoils_only_its_own(tmp_path: Path) -> None:
+    body = "completions[0][0]['content'] = ''; completions.clear(); answer.clear(); return [1.0, 2.0]"
+    rewards = Rewards([write(tmp_path, f"def score(completions, answer, **_):\n    {body}\n")], EventWriter(None))
+    completions, answer = [[{"role": "assistant", "content": "a"}] for _ in range(2)], ["a", "b"]
+    assert rewards.functions[0](prompts=["p"] * 2, completions=completions, answer=answer) == [1.0, 2.0]
+    assert completions == [[{"role": "assistant", "content": "a"}]] * 2
+    assert answer == ["a", "b"]
+
+
 def test_a_right_one(tmp_path: Path) -> None:
     assert call(tmp_path, "return [len(c) for c in completions]") == [6.0, 6.0]
 
@@ -57,6 +66,7 @@ def test_a_right_one(tmp_path: Path) -> None:
         ("return ['1.0', 1.0]", "reward.value", "'1.0' for completion 0"),
         ("return [[1.0], 1.0]", "reward.value", "[1.0]"),
         ("return answer['x']", "reward.raised", "TypeError"),
+        ("import sys; sys.exit(0)", "reward.raised", "SystemExit"),
     ],
 )
 def test_a_wrong_one(tmp_path: Path, body: str, code: str, told: str) -> None:
