@@ -68,7 +68,8 @@ def _layers(recipe: Recipe, index: int, flags: Settings, stage: Stage, method: M
 
 
 def _misplaced(given: Settings, stage: Stage, method: Method) -> list[str]:
-    wrong = [k for k in given if not meaningful(k, stage, method)]
+    known = set(settings())  # others are told of as unknown, once
+    wrong = [k for k in given if k in known and not meaningful(k, stage, method)]
     return [f"{given[k].origin}: `{k}` has no effect in stage {stage} with method {method}; remove it" for k in wrong]
 
 

@@ -153,7 +153,9 @@ class RunSpec(Setting):
     """One stage, complete."""
 
     name: str = Field(
-        description="Name of the run; its id adds the stage and a suffix.", pattern=r"^[A-Za-z0-9][\w.-]*$"
+        max_length=100,
+        description="Name of the run; its id adds the stage and a suffix.",
+        pattern=r"^[A-Za-z0-9][\w.-]*$",
     )
     stage: Stage = Field(description="What is done.")
     backend: str = Field(description="Engine that does it.")

@@ -114,6 +114,7 @@ def test_a_learning_rate_is_a_positive_finite_number(value: float) -> None:
         values("--set native.a", native__a=1) | values("--set native.a.b", native__a__b=1),
         values("--set name", name="a/b"),
         values("--set name", name=""),
+        values("--set name", name="x" * 101),
         values("--set from", **{"from": 5}),
         values("--set model.path", model__path=""),
         values("--set data.train", data__train=""),
@@ -157,3 +158,8 @@ def test_a_value_of_another_type_is_refused_not_converted(setting: str, value: o
 
 def test_a_whole_number_is_a_fine_learning_rate() -> None:
     assert resolved(training__epochs=2).spec.training.epochs == 2.0
+
+
+def test_an_unknown_setting_is_told_of_once() -> None:
+    (told,) = problems(seed=1)
+    assert "unknown setting `seed`" in told
