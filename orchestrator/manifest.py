@@ -112,7 +112,7 @@ def read(run_dir: Path) -> Manifest:
         return Manifest.model_validate(raw)
     except OSError as error:
         raise StorageError(f"the manifest can't be read: {error.strerror}", where=str(path)) from None
-    except (ValueError, ValidationError) as error:
+    except (TypeError, ValueError, ValidationError) as error:
         first = str(error).splitlines()[0]
         raise StorageError(
             f"the manifest is damaged: {first}", where=str(path), fix=f"post-train runs rm {run_dir.name}"

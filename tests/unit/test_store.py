@@ -123,7 +123,9 @@ def test_a_run_whose_owner_is_gone_is_interrupted(store: Store, make_run: MakeRu
         assert store.find("a").manifest.state == "RUNNING"
 
 
-@pytest.mark.parametrize("content", ["", "{", "[]", "{}", '{"schema_version": 99}', "\udcff"])
+@pytest.mark.parametrize(
+    "content", ["", "{", "[]", "{}", '{"schema_version": 99}', '{"schema_version": "x"}', "\udcff"]
+)
 def test_a_damaged_run_says_so_and_can_be_removed(store: Store, make_run: MakeRun, content: str) -> None:
     folder = make_run("a-sft-2")
     (folder / "manifest.json").write_text(content, errors="surrogateescape")
