@@ -11,7 +11,7 @@ from orchestrator.backend import ArtifactKind, ModelRef
 from orchestrator.errors import HandoffError, ModelError
 from orchestrator.manifest import Parent
 from orchestrator.spec import Stage
-from orchestrator.store import Run
+from orchestrator.store import Run, named
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ def link(run: Run) -> Link:
     """
     m = run.manifest
     if m.state != "SUCCEEDED":
-        fix = "wait for it" if m.state == "RUNNING" else f"post-train run --resume {run.id}"
+        fix = "wait for it" if m.state == "RUNNING" else f"post-train run --resume {named(run.id, run.path.parent)}"
         raise HandoffError(f"{run.id} is {m.state}, so nothing can start from it", where=str(run.path), fix=fix)
     artifact = m.artifact("adapter", "model")
     if artifact is None and m.spec.stage != "eval":

@@ -102,18 +102,24 @@ def refuse(plans: list[RunPlan]) -> None:
     """Stop before anything starts when a plan has errors, naming all of them.
 
     Raises:
-        PreflightError, DataError, ModelError, EnvironmentMissing: by the kind of what was found.
+        PreflightError, DataError, ModelError, EnvironmentMissing, OutputExists: by the kind of what was found.
     """
+    if refusal := refusal_of(plans):
+        raise refusal
+
+
+def refusal_of(plans: list[RunPlan]) -> PostTrainError | None:
+    """The error that plans would be refused with."""
     wrong = [(plan, finding) for plan in plans for finding in findings.errors(plan.findings)]
     if not wrong:
-        return
+        return None
     kinds = {_KINDS.get(finding.code.split(".")[0], PreflightError) for _, finding in wrong}
     kind = kinds.pop() if len(kinds) == 1 else PreflightError
     if len(wrong) == 1:
         only = wrong[0][1]
-        raise kind(only.message, where=only.where, fix=only.fix)
+        return kind(only.message, where=only.where, fix=only.fix)
     several = len(plans) > 1
-    raise kind(f"{len(wrong)} problems; nothing was started", details=[_line(p, f, several) for p, f in wrong])
+    return kind(f"{len(wrong)} problems; nothing was started", details=[_line(p, f, several) for p, f in wrong])
 
 
 def _line(plan: RunPlan, finding: Finding, several: bool) -> str:

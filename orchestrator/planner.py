@@ -51,10 +51,12 @@ class Planner:
             raise UsageError("--output names one folder, but this is a pipeline of several runs", fix="use --runs")
         pipeline = self.store.new_id(recipe.name or "pipeline", "chain") if recipe.is_pipeline else None
         named: dict[str, str] = {}
+        twice: set[str] = set()
         for index in range(len(recipe.stages)):
             resolved = resolve(self._follow(recipe, index), index, addressing.flags_of(recipe, index, flags))
-            parents = [self._link(named.get(reference, reference)) for reference in resolved.spec.parents]
+            parents = [self._link(_earlier(reference, named, twice)) for reference in resolved.spec.parents]
             plan = self._stage(resolved, parents, pipeline)
+            twice |= {plan.spec.name, plan.spec.stage} & named.keys()
             named |= {plan.spec.name: plan.run_id, plan.spec.stage: plan.run_id, "previous": plan.run_id}
             if plan.spec.stage != "eval":
                 named["previous model"] = plan.run_id
@@ -186,6 +188,17 @@ class Planner:
         if spec.stage != "eval":
             return model, ()
         return model, tuple(chain.models(parents, self._link)) or (model,)
+
+
+def _earlier(reference: str, named: dict[str, str], twice: set[str]) -> str:
+    """The run behind a `from`: an earlier stage of the pipeline, or a run that exists.
+
+    Raises:
+        UsageError: several earlier stages are called so.
+    """
+    if reference in twice:
+        raise UsageError(f"several earlier stages are called {reference!r}", where="from", fix="give each a `name`")
+    return named.get(reference, reference)
 
 
 def _asked(spec: RunSpec, backend: Backend, job: Job) -> list[Finding]:

@@ -23,7 +23,7 @@ from orchestrator.manifest import Attempt, Failure, Manifest
 from orchestrator.plan import RunPlan, load_plan
 from orchestrator.progress import Progress
 from orchestrator.rundir import RunDir
-from orchestrator.store import Run, Store
+from orchestrator.store import Run, Store, named
 
 
 @dataclass
@@ -158,7 +158,7 @@ class Runner:
         )
         manifest.write(plan.run_dir, record)
         if error is not None:
-            error.fix = error.fix or f"post-train run --resume {plan.run_id}"
+            error.fix = error.fix or f"post-train run --resume {named(plan.run_id, self.store.root)}"
             raise error
         return Run(plan.run_dir, record)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import shlex
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -97,7 +98,7 @@ class Store:
             raise RunBusy(
                 f"{run_id} is the parent of {', '.join(children)}",
                 why=why,
-                fix=f"post-train runs rm {run_id} {' '.join(children)}",
+                fix=f"post-train runs rm {named(' '.join((run_id, *children)), self.root)}",
             )
 
     def _unlink(self, path: Path, run_id: str) -> None:
@@ -134,6 +135,12 @@ class Store:
             shown = ", ".join(matches[:8]) + (f", and {len(matches) - 8} more" if len(matches) > 8 else "")
             return RunNotFound(f"{reference!r} means {len(matches)} runs: {shown}", fix="write one more letter or so")
         return RunNotFound(f"no run is called {reference!r}", where=str(self.root), fix="post-train runs list")
+
+
+def named(run_id: str, root: Path) -> str:
+    """How a command names a run: with `--runs` where commands would not look by themselves."""
+    looked_in = Path(os.environ.get("POST_TRAIN_RUNS", "runs")).expanduser().absolute()
+    return run_id if root == looked_in else f"{run_id} --runs {shlex.quote(str(root))}"
 
 
 def store_at(folder: Path) -> Store:

@@ -69,7 +69,7 @@ def _native(spec: RunSpec) -> Iterator[Finding]:
 def _merge(spec: RunSpec, job: Job) -> Iterator[Finding]:
     if job.model.adapter is None:
         message = f"{job.model.label} has no adapter, so there is nothing to merge"
-        yield _error("merge.no_adapter", message, "start from a lora or qlora run: post-train merge --from RUN", "from")
+        yield _error("merge.no_adapter", message, "start from a lora or qlora run: post-train merge RUN", "from")
     if spec.model.dtype != "auto":
         message = "model.dtype has no effect in a merge: sums are made in float32 and stored as merge.dtype says"
         yield _error("merge.model_dtype", message, f"write merge.dtype: {spec.model.dtype}", "model.dtype")
@@ -106,16 +106,14 @@ def _metric(spec: RunSpec) -> Iterator[Finding]:
 
 
 def _items(spec: RunSpec) -> Iterator[Finding]:
-    if spec.data.eval is None:
-        message = "an eval needs held-out items, and data.eval is not set"
-        yield _error("eval.data", message, "set data.eval to a JSONL file with prompt and answer", "data.eval")
-        return
+    if spec.data.eval is None or not Path(spec.data.eval).is_file():
+        return  # said already: every stage's files are looked at before an engine is asked
     try:
         items.read(
             Path(spec.data.eval), needs_answer=not spec.eval.metric.startswith(REWARD), limit=spec.eval.max_items
         )
     except items.ItemsError as error:
-        yield _error("eval.data", error.message, error.fix, "data.eval")
+        yield _error("data.items", error.message, error.fix, "data.eval")
 
 
 def _model(ref: ModelRef) -> Iterator[Finding]:

@@ -30,7 +30,7 @@ def findings(spec: RunSpec, job: Job) -> list[Finding]:
 
 def _adapter(path: str) -> Finding:
     message = f"{path} is an adapter; trained on top of it, the reference would be the model below, not this one"
-    return _error(message, fix="post-train merge --from RUN, then start from the merged model")
+    return _error(message, fix="post-train merge RUN, then start from the merged model")
 
 
 def _config(spec: RunSpec, job: Job, path: Path) -> Iterator[Finding]:
@@ -95,4 +95,4 @@ def _tokenizer(path: Path) -> Iterator[Finding]:
 
 
 def _error(message: str, fix: str) -> Finding:
-    return Finding(code="trl.model", level="error", message=message, fix=fix)
+    return Finding(code="model.folder", level="error", message=message, fix=fix)

@@ -16,13 +16,7 @@ def findings(spec: RunSpec, job: Job) -> list[Finding]:
 
 
 def _counts(spec: RunSpec, job: Job) -> Iterator[Finding]:
-    processes, sharding, gpus = spec.hardware.processes, spec.hardware.sharding, len(job.machine.gpus)
-    if processes == 1 and sharding != "none":
-        message = f"hardware.sharding {sharding} needs more than one process"
-        yield _error("sharding", message, fix="hardware.processes: 2, or hardware.sharding: none")
-    if processes > 1 and sharding == "none":
-        message = f"{processes} processes need to know how to share the work"
-        yield _error("sharding", message, fix="hardware.sharding: ddp when the model fits on one GPU, else fsdp2")
+    processes, gpus = spec.hardware.processes, len(job.machine.gpus)
     if gpus and processes > gpus:
         yield _error("processes", f"{processes} processes on {gpus} GPUs", fix=f"hardware.processes: {gpus}")
     if not gpus and processes > job.machine.cores:

@@ -13,17 +13,8 @@ from orchestrator.spec import RunSpec
 
 
 def findings(spec: RunSpec, _: Job) -> list[Finding]:
-    """Data, optimizer, packing and the adapter."""
-    return [*_data(spec), *_optimizer(spec), *_packing(spec), *_lora(spec)]
-
-
-def _data(spec: RunSpec) -> Iterator[Finding]:
-    if spec.data.train is None:
-        yield _error("data", "there is no training data", fix="data: rows.jsonl")
-    if spec.training.eval_steps and spec.data.eval is None:
-        yield _error(
-            "data", "training.eval_steps has nothing to evaluate on", fix="set data.eval, or remove training.eval_steps"
-        )
+    """Optimizer, packing and the adapter."""
+    return [*_optimizer(spec), *_packing(spec), *_lora(spec)]
 
 
 def _optimizer(spec: RunSpec) -> Iterator[Finding]:

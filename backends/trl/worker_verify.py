@@ -68,7 +68,7 @@ def _refuse_adapter(folder: Path, names: list[str], alive: int) -> None:
         raise _wrong(
             folder,
             "every lora_B is zero: the adapter never trained",
-            fix="raise training.learning_rate or train longer",
+            fix="raise training.learning_rate or train longer; in grpo, check that rewards differ within a group",
         )
     absent = [
         part for part in config.get("modules_to_save") or [] if not any(f".{part}." in f".{name}" for name in names)

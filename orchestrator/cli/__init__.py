@@ -40,7 +40,8 @@ def cli() -> None:
 def main() -> None:
     """Run the command line; turn every error into a message and an exit code."""
     try:
-        cli(prog_name="post-train", standalone_mode=False)
+        if code := cli(prog_name="post-train", standalone_mode=False):
+            sys.exit(code)
     except click.exceptions.Exit as done:
         sys.exit(done.exit_code)
     except click.ClickException as error:

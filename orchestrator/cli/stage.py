@@ -33,7 +33,13 @@ class Request:
 
 
 def request(given: dict[str, Any]) -> Request:
-    """The request behind a command's flags."""
+    """The request behind a command's flags.
+
+    Raises:
+        UsageError: an empty `--env`, as an unset shell variable leaves it.
+    """
+    if given.get("env") is not None and not given["env"].strip():
+        raise UsageError("it is empty", where="--env", fix="name a folder or a Python, or leave it out")
     known = {k: given[k] for k in ("env", "output", "reuse", "dry_run", "as_json") if k in given}
     return Request(given["runs"].expanduser().absolute(), **known)
 
@@ -68,7 +74,9 @@ def execute(recipe: Recipe, settings: Settings, wanted: Request) -> None:
     planner = Planner(Store(wanted.runs), wanted.env, wanted.output, wanted.reuse, shown.say)
     plans = planner.recipe(recipe, settings)
     if wanted.dry_run:
-        return planview.show(plans, wanted.as_json)
+        planview.show(plans, wanted.as_json)
+        refusal = plan.refusal_of(plans)
+        raise click.exceptions.Exit(refusal.exit_code if refusal else 0)
     plan.refuse(plans)
     runner = Runner(planner.store, shown, shown.say)
     finished = [_one(runner, planner.store, each) for each in plans]

@@ -117,6 +117,16 @@ def test_names_of_earlier_stages_and_runs(plans: MakePlans, pipeline: dict[str, 
     assert plans(pipeline)[4].parents == ()
 
 
+def test_a_stage_name_that_two_stages_have_is_refused(plans: MakePlans, pipeline: dict[str, Any]) -> None:
+    first = pipeline["stages"][0]
+    pipeline["stages"] = [first, first | {"name": "again"}, {"stage": "merge", "from": "sft"}]
+    with pytest.raises(UsageError, match="several earlier stages are called 'sft'"):
+        plans(pipeline)
+    pipeline["stages"][2]["from"] = "again"
+    made = plans(pipeline)
+    assert made[-1].parents[0].run == next(p.run_id for p in made if p.spec.name == "again")
+
+
 def test_an_eval_alone_is_no_model_to_go_on_from(plans: MakePlans, pipeline: dict[str, Any], base: Path) -> None:
     judge = pipeline["stages"][3] | {"model": str(base)}
     recipe = pipeline | {"stages": [judge, {"stage": "sft", "data": pipeline["stages"][0]["data"]}]}

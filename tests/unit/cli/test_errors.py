@@ -214,3 +214,24 @@ def test_shipped_recipes_are_listed_shown_and_checked(cli: Cli) -> None:
         assert cli("recipes", "show", row["name"]).out == Path(row["path"]).read_text(encoding="utf-8")
         assert "# " in cli("recipes", "show", row["name"], "--resolved").out
     assert cli("recipes", "check", *(row["name"] for row in rows)).out.count("no problem") == len(rows)
+
+
+def test_a_dry_run_exits_as_the_run_would_be_refused(cli: Cli, base: Path, chat: Path, runs: Path) -> None:
+    words = ("sft", "--backend", "fake", "--model", str(base), "--dry-run", "--json")
+    assert cli(*words, "--data", str(chat)).json[0]["argv"]
+    told = cli(*words, "--data", "nowhere.jsonl", code=3).json
+    assert told[0]["findings"][0]["code"] == "data.fault"
+    assert not runs.exists()
+
+
+def test_an_empty_environment_is_an_unset_variable(cli: Cli, base: Path, chat: Path) -> None:
+    said = cli("sft", "--backend", "fake", "--model", str(base), "--data", str(chat), "--env", "", code=2)
+    assert "--env: it is empty" in said.err
+
+
+def test_the_fix_finds_the_run_it_names(cli: Cli, base: Path, chat: Path, runs: Path, work: Path) -> None:
+    words = ("sft", "--backend", "fake", "--model", str(base), "--data", str(chat), "--set", "native.die_at=2")
+    assert f"--resume {base.name}-sft-" in (here := cli(*words, code=8).err)
+    assert "--runs" not in here
+    said = cli(*words, "--runs", "some where", code=8).err
+    assert f"--runs '{work / 'some where'}'" in said

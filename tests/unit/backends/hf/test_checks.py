@@ -60,7 +60,7 @@ def test_training_is_not_for_this_backend(make_spec: MakeSpec, merge_job: Job) -
 
 def test_all_problems_come_at_once(make_spec: MakeSpec, eval_job: Job) -> None:
     spec = make_spec("eval", eval={"metric": "exat"}, hardware={"processes": 3})
-    assert codes(spec, eval_job) == ["hf.processes", "eval.metric", "eval.data"]
+    assert codes(spec, eval_job) == ["hf.processes", "eval.metric"]
 
 
 @pytest.mark.parametrize(("metric", "hint"), [("exat", "did you mean 'exact'"), ("contain", "did you mean 'contains'")])
@@ -82,7 +82,7 @@ def test_good_reward_needs_no_answer(make_spec: MakeSpec, eval_job: Job, tmp_pat
     parts: dict[str, Any] = {"data": {"eval": str(tmp_path / "prompts.jsonl")}}
     reward = {"metric": f"reward:{tmp_path / 'reward.py'}:score"}
     assert codes(make_spec("eval", **parts, eval=reward), eval_job) == []
-    assert codes(make_spec("eval", **parts), eval_job) == ["eval.data"]
+    assert codes(make_spec("eval", **parts), eval_job) == ["data.items"]
 
 
 def test_two_models_of_one_name(make_spec: MakeSpec, make_job: MakeJob, eval_job: Job, data: Path) -> None:
