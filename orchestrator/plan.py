@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -77,8 +78,6 @@ class RunPlan(Part):
     @property
     def command(self) -> str:
         """The same command for a shell, to run by hand."""
-        import shlex
-
         variables = [f"{key}={shlex.quote(value)}" for key, value in self.environment.items()]
         return " ".join([*variables, *(shlex.quote(word) for word in self.argv)])
 
