@@ -30,10 +30,13 @@ unit: $(READY)-dev
 
 integration: $(READY)-dev
 	$(POST_TRAIN) backends install trl
-	POST_TRAIN_TRL_PYTHON=$$($(POST_TRAIN) backends path trl) $(BIN)/python -m pytest tests -m "integration or packaging"
+	$(POST_TRAIN) backends install axolotl
+	POST_TRAIN_TRL_PYTHON=$$($(POST_TRAIN) backends path trl) \
+		POST_TRAIN_AXOLOTL_PYTHON=$$($(POST_TRAIN) backends path axolotl) \
+		$(BIN)/python -m pytest tests -m "integration or packaging"
 
 lock: $(READY)-dev
-	$(BIN)/python -m orchestrator.environments.lock trl hf
+	$(BIN)/python -m orchestrator.environments.lock trl hf axolotl
 
 bench: $(READY)-dev
 	$(BIN)/python -m benchmarks.help

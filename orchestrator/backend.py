@@ -46,6 +46,7 @@ class Job(Part):
         machine: the hardware found here.
         packages: distribution name -> version in the backend environment; None while it is not installed.
         rows: number of training rows, when the data was read.
+        form: columns of the training rows, e.g. `messages` or `prompt+completion`; None when unknown.
     """
 
     run_dir: Path
@@ -54,6 +55,7 @@ class Job(Part):
     machine: Machine
     packages: dict[str, str] | None = None
     rows: int | None = None
+    form: str | None = None
 
 
 class NativeFile(Part):
@@ -110,7 +112,8 @@ class EnvLock(Part):
     """The lock of a backend environment.
 
     Attributes:
-        folder: holds `cpu.lock` and `cuda.lock` (exact pins with hashes) and `torch.txt`, the pin whose build differs.
+        folder: holds `cpu.lock` and `cuda.lock` (exact pins with hashes), `torch.txt`, the pin whose build differs, and
+            `source.txt`, the names that are built from source because nobody publishes a wheel, where there are any.
     """
 
     folder: Path

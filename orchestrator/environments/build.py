@@ -78,8 +78,25 @@ def _base_steps(order: Order, env: Path, torch: TorchBuild) -> list[Step]:
     steps = [Step(f"making {env} with {tool.version}", tool.make(env))]
     if torch.words:
         steps.append(Step(f"installing {torch.words[0]}", tool.add(python, "--no-deps", *torch.words)))
-    argv = tool.add(python, "--no-deps", "--require-hashes", "-r", str(lock))
-    return [*steps, Step(f"installing the locked packages ({lock.name})", argv)]
+    return [*steps, *_locked_steps(order, env, lock)]
+
+
+def _locked_steps(order: Order, env: Path, lock: Path) -> list[Step]:
+    """Wheels first: what has to be built is built with the locked setuptools, and not with whatever is newest."""
+    exact = ("--no-deps", "--require-hashes", "-r")
+    label, python, built = (
+        f"installing the locked packages ({lock.name})",
+        cache.python_of(env),
+        pins.source_only(order.lock),
+    )
+    if not built:
+        return [Step(label, order.tool.add(python, *exact, str(lock)))]
+    wheels, sources = env / "wheels.txt", env / "sources.txt"
+    for file, text in zip((wheels, sources), pins.split(lock, built), strict=True):
+        atomic.write_text(file, text)
+    words = [word for name in built for word in ("--no-binary", name)]
+    argv = order.tool.add(python, "--no-build-isolation", *words, *exact, str(sources))
+    return [Step(label, order.tool.add(python, *exact, str(wheels))), Step(f"building {', '.join(built)}", argv)]
 
 
 def _extras_step(order: Order, env: Path) -> Step:

@@ -8,6 +8,7 @@ under other hashes; `torch.txt` pins its version.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
 import click
@@ -18,7 +19,8 @@ from orchestrator.environments import pins, tools
 from orchestrator.errors import EnvironmentMissing, PostTrainError, UsageError
 
 OLDEST_PYTHON = "3.11"
-_CUDA_ONLY = ("cuda-", "nvidia-", "torch", "triton")
+_CUDA_ONLY = re.compile(r"cuda-.*|nvidia-(?!ml-py$).*|torch(vision)?|triton")
+"""Torch, what is compiled against it, and its CUDA libraries; the bindings that only ask the driver run without one."""
 _HEADER = "# Made by `python -m orchestrator.environments.lock`; edit the .in files, not this one.\n"
 
 
@@ -41,9 +43,14 @@ def write(folder: Path, *, upgrade: bool = False) -> list[Path]:
     # a CPU wheel that lies about, 2.13.0+cpu, satisfies == as well and would be taken for the locked file; not ===
     write_text(cuda, re.sub(r"^torch==", "torch===", cuda.read_text(encoding="utf-8"), flags=re.MULTILINE))
     everything = pins.read(cuda)
-    _compile(folder, cpu, [p.name for p in everything if p.name.startswith(_CUDA_ONLY)], upgrade)
+    _compile(folder, cpu, cuda_only(pin.name for pin in everything), upgrade)
     write_text(torch, "".join(f"torch=={p.version}\n" for p in everything if p.name == "torch"))
     return [cuda, cpu, torch]
+
+
+def cuda_only(names: Iterable[str]) -> list[str]:
+    """Those of these packages that a CPU environment gets from elsewhere, or not at all."""
+    return [name for name in names if _CUDA_ONLY.fullmatch(name)]
 
 
 def _folder(name: str) -> Path:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -38,6 +38,20 @@ def read(path: Path) -> list[Pin]:
 def required(lock: EnvLock) -> list[str]:
     """Names that the engine can't do without: those of `requirements.in`."""
     return _names(lock.folder / "requirements.in")
+
+
+def source_only(lock: EnvLock) -> list[str]:
+    """Names that no index has a built wheel of: the lines of `source.txt`, where a lock needs any."""
+    path = lock.folder / "source.txt"
+    return [line for line in map(_bare, path.read_text(encoding="utf-8").splitlines()) if line] if path.exists() else []
+
+
+def split(path: Path, names: Collection[str]) -> tuple[str, str]:
+    """The text of a lock in two, hashes and all: without these names, and these names alone."""
+    entries = re.split(r"^(?=[a-z0-9])", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    apart = [re.split("[ =;]", entry, maxsplit=1)[0] in names for entry in entries]
+    rest, chosen = ("".join(e for e, a in zip(entries, apart, strict=True) if a == side) for side in (False, True))
+    return rest, chosen
 
 
 def named(lock: EnvLock) -> list[str]:

@@ -33,7 +33,8 @@ class Sources:
 
     def for_pip(self) -> dict[str, str]:
         """pip's variables; it reads its own configuration, so it only has to hear of further places."""
-        told = {"PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_USER": "0"}
+        # a pip before 23.1 runs `setup.py install` without it, which leaves no record of what it installed
+        told = {"PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_USER": "0", "PIP_USE_PEP517": "1"}
         return told | ({"PIP_FIND_LINKS": " ".join(self.find_links)} if self.find_links else {})
 
     def for_uv(self) -> dict[str, str]:

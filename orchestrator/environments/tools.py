@@ -36,7 +36,10 @@ class Tool:
         return (sys.executable, "-m", "venv", str(folder))
 
     def add(self, python: Path, *words: str) -> tuple[str, ...]:
-        """argv that installs into the environment; only built wheels, so that no package's code runs meanwhile."""
+        """argv that installs into the environment; only built wheels, so that no package's code runs meanwhile.
+
+        `--no-binary NAME` among the words makes the one exception.
+        """
         if self.name == "uv":
             return (*self.program, "pip", "install", "--python", str(python), "--only-binary", ":all:", *words)
         return (

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import io
+import tarfile
 import zipfile
 from pathlib import Path
 
@@ -30,6 +32,36 @@ def wheel(house: Path, name: str, version: str, source: str = "") -> str:
     with zipfile.ZipFile(path, "w") as archive:
         for member, text in (members | {f"{info}/RECORD": record}).items():
             archive.writestr(member, text)
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+# A build backend that needs what the lock brought, as a setup.py needs setuptools.
+_BACKEND = """
+import tiny, zipfile
+def build_wheel(folder, config_settings=None, metadata_directory=None):
+    name, info = "{name}-{version}-py3-none-any.whl", "{name}-{version}.dist-info/"
+    with zipfile.ZipFile(folder + "/" + name, "w") as archive:
+        archive.writestr("{name}.py", "BUILT = True")
+        archive.writestr(info + "METADATA", "Metadata-Version: 2.1\\nName: {name}\\nVersion: {version}\\n")
+        archive.writestr(info + "WHEEL", "Wheel-Version: 1.0\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n")
+        archive.writestr(info + "RECORD", "")
+    return name
+"""
+
+
+def sdist(house: Path, name: str, version: str) -> str:
+    """Write a source package, to be built with `tiny`; returns its sha256."""
+    members = {
+        "PKG-INFO": f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n",
+        "pyproject.toml": '[build-system]\nrequires = ["tiny"]\nbuild-backend = "own"\nbackend-path = ["."]\n',
+        "own.py": _BACKEND.format(name=name, version=version),
+    }
+    path = house / f"{name}-{version}.tar.gz"
+    with tarfile.open(path, "w:gz") as archive:
+        for member, text in members.items():
+            entry = tarfile.TarInfo(f"{name}-{version}/{member}")
+            entry.size = len(text)
+            archive.addfile(entry, io.BytesIO(text.encode()))
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 

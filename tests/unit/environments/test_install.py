@@ -16,6 +16,8 @@ from orchestrator.environments import cache as folders
 from orchestrator.errors import EnvironmentMissing, StorageError
 from orchestrator.hardware import Machine
 
+from .conftest import sdist
+
 CPU = Machine(cores=1, memory=2**30)
 
 
@@ -34,6 +36,46 @@ def test_both_tools_make_an_environment_that_runs(lock: EnvLock, house: Path, to
     assert ready["lock"] == folders.digest(lock, "cpu")
     assert "tiny" in (env.folder / "install.log").read_text()
     assert any("installing torch==9.8.7+cpu" in line for line in said)
+
+
+@pytest.fixture
+def sourced(lock: EnvLock, house: Path) -> EnvLock:
+    """The lock with a package that nobody has a wheel of."""
+    file = lock.folder / "cpu.lock"
+    file.write_text(f"{file.read_text()}raw==2.0 \\\n    --hash=sha256:{sdist(house, 'raw', '2.0')}\n    # via tiny\n")
+    return lock
+
+
+@pytest.mark.parametrize("tool", ["uv", "pip"])
+def test_what_source_txt_names_is_built_with_what_the_lock_brought(
+    sourced: EnvLock, house: Path, tool: Literal["uv", "pip"]
+) -> None:
+    (sourced.folder / "source.txt").write_text("# only ever published as source\nraw\n")
+    said: list[str] = []
+    env = envs.install(sourced, "one", "cpu", say=said.append, find_links=str(house), tool=tool)
+    assert env.packages is not None
+    assert env.packages["raw"] == "2.0"
+    assert subprocess.check_output([env.python, "-c", "import raw; print(raw.BUILT)"], text=True).strip() == "True"
+    assert [line for line in said if line.startswith(("installing", "building"))][1:] == [
+        "installing the locked packages (cpu.lock)",
+        "building raw",
+    ]
+
+
+@pytest.mark.parametrize("tool", ["uv", "pip"])
+def test_a_package_that_source_txt_does_not_name_runs_no_code(
+    sourced: EnvLock, house: Path, tool: Literal["uv", "pip"]
+) -> None:
+    with pytest.raises(EnvironmentMissing, match="installing the locked packages"):
+        envs.install(sourced, "one", "cpu", say=print, find_links=str(house), tool=tool)
+
+
+def test_a_source_file_with_another_hash_is_refused(sourced: EnvLock, house: Path) -> None:
+    (sourced.folder / "source.txt").write_text("raw\n")
+    (house / "raw-2.0.tar.gz").write_bytes((house / "raw-2.0.tar.gz").read_bytes() + b"\0")
+    with pytest.raises(EnvironmentMissing, match="building raw") as caught:
+        envs.install(sourced, "one", "cpu", say=print, find_links=str(house), tool="pip")
+    assert "not the one that was locked" in (caught.value.why or "")
 
 
 def test_the_cuda_lock_takes_its_own_torch_although_a_cpu_wheel_lies_about(lock: EnvLock, house: Path) -> None:

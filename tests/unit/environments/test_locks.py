@@ -10,8 +10,10 @@ import pytest
 from orchestrator import registry
 from orchestrator.backend import EnvLock
 from orchestrator.environments import cache, pins
+from orchestrator.environments.lock import cuda_only
 
 LINUX_311 = {"python_full_version": "3.11.7", "python_version": "3.11", "sys_platform": "linux"}
+AXOLOTL = EnvLock(folder=Path(__file__).parents[3] / "backends" / "axolotl" / "env")
 LOCKED = [name for name in registry.names() if registry.load(name).lock() is not None]
 
 
@@ -62,7 +64,39 @@ def test_the_lock_holds_what_the_person_asked_for(name: str) -> None:
     assert asked
     expected = pins.expected(lock, "cpu", LINUX_311)
     assert {name: expected[name] for name in asked} == asked
-    assert set(pins.named(lock)) <= set(expected)
+    assert set(pins.named(lock)) <= set(pins.expected(lock, "cuda", LINUX_311))
+
+
+@pytest.mark.parametrize("name", LOCKED)
+def test_what_is_built_from_source_is_in_the_lock_and_has_what_builds_it(name: str) -> None:
+    lock = _lock(name)
+    expected, built = pins.expected(lock, "cpu", LINUX_311), pins.source_only(lock)
+    assert set(built) <= set(expected)
+    assert not built or "setuptools" in expected
+
+
+def test_axolotl_names_what_was_only_published_as_source() -> None:
+    built = pins.source_only(AXOLOTL)
+    assert {"rouge-score", "axolotl-contribs-mit"} <= set(built)
+    rest, chosen = pins.split(AXOLOTL.folder / "cpu.lock", built)
+    assert chosen.count("==") == len(built)
+    assert chosen.count("--hash=sha256:") >= len(built)
+    assert "axolotl==0.19.0" in rest
+    assert not re.search(r"^(rouge-score|axolotl-contribs-mit)==", rest, re.MULTILINE)
+
+
+def test_a_lock_without_source_txt_builds_nothing() -> None:
+    assert pins.source_only(_lock("trl")) == []
+
+
+def test_only_what_is_compiled_against_cuda_leaves_the_cpu_lock() -> None:
+    stays = ["torchao", "torchdata", "nvidia-ml-py", "cudatools", "tritonclient", "axolotl"]
+    leaves = ["torch", "torchvision", "triton", "nvidia-ml-py3", "nvidia-cublas", "nvidia-cudnn-cu13", "cuda-toolkit"]
+    assert cuda_only([*stays, *leaves]) == leaves
+    cpu = {pin.name for pin in pins.read(AXOLOTL.folder / "cpu.lock")}
+    assert {"torchao", "nvidia-ml-py"} <= cpu
+    assert not {"torch", "torchvision", "triton"} & cpu
+    assert "torchvision" in {pin.name for pin in pins.read(AXOLOTL.folder / "cuda.lock")}
 
 
 def test_hf_and_trl_share_one_environment() -> None:
