@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -111,7 +112,8 @@ def _child(plan: RunPlan, attempt: Path, resumed: bool) -> process.Child:
 
 def _variables(plan: RunPlan, attempt: Path, resumed: bool) -> dict[str, str]:
     ours = {harness.RUN_VARIABLE: str(plan.run_dir), harness.ATTEMPT_VARIABLE: str(attempt)}
-    return {**plan.environment, **ours, **({harness.RESUME_VARIABLE: "1"} if resumed else {})}
+    path = os.pathsep.join(filter(None, [str(plan.programs), os.environ.get("PATH")]))
+    return {"PATH": path, **plan.environment, **ours, **({harness.RESUME_VARIABLE: "1"} if resumed else {})}
 
 
 def _stay(child: process.Child, ending: Ending, interrupt: Interrupt, progress: Progress) -> None:

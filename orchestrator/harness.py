@@ -11,6 +11,7 @@ import sys
 import traceback
 from collections.abc import Callable
 from pathlib import Path
+from types import TracebackType
 
 from orchestrator.events import EventWriter
 from orchestrator.leash import EXIT_STOPPED, Leash
@@ -47,7 +48,7 @@ class Harness:
         path = Path(attempt) / "events.jsonl" if attempt else None
         self.rank = int(os.environ.get("RANK", "0"))
         self.events = EventWriter(path if self.rank == 0 else None)
-        self.leash = Leash(Path(os.environ[RUN_VARIABLE]), Path(attempt)) if attempt else None
+        self.leash = Leash(Path(os.environ[RUN_VARIABLE]), Path(attempt), self._leave) if attempt else None
         self.resume = os.environ.get(RESUME_VARIABLE) == "1"
         self._errors = EventWriter(path)
 
@@ -57,19 +58,41 @@ class Harness:
             self.leash.start()
         try:
             work(self, Path(sys.argv[1]).absolute())
-        except Stopped:
+        except Exception as error:  # noqa: BLE001  (the last stop before the exit code)
+            return self.report(error)
+        self.events.emit("state", state="done")
+        return 0
+
+    def attach(self) -> None:
+        """Be the frame of an engine whose main function is not ours: the leash, and an event for what ends it."""
+        if self.leash:
+            self.leash.start()
+            sys.excepthook = self._uncaught
+
+    def report(self, error: Exception) -> int:
+        """Say what ended the work, and return the exit code for it. The full text of a surprise goes to the log."""
+        if isinstance(error, Stopped):
             self.events.emit("state", state="stopped")
             return EXIT_STOPPED
-        except WorkError as error:
+        if isinstance(error, WorkError):
             sys.stderr.write(f"{error.code}: {error.message}\n")
             self._errors.emit("error", code=error.code, message=error.message, why=error.why, fix=error.fix)
             return 1
-        except Exception as error:  # noqa: BLE001  (the last stop before the exit code: full text goes to the log)
-            traceback.print_exc()
-            self._errors.emit("error", code=_code(error), message=_text(error), fix=_fix(error))
-            return 1
-        self.events.emit("state", state="done")
-        return 0
+        traceback.print_exception(error)
+        self._errors.emit("error", code=_code(error), message=_text(error), fix=_fix(error))
+        return 1
+
+    def _uncaught(self, kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+        """The interpreter itself exits with 1 after this."""
+        if isinstance(error, Exception):
+            self.report(error)
+        else:
+            sys.__excepthook__(kind, error, trace)
+
+    def _leave(self) -> None:
+        """Stop at once: there is nothing to save yet."""
+        self.events.emit("state", state="stopped")
+        os._exit(EXIT_STOPPED)
 
 
 def _text(error: BaseException) -> str:

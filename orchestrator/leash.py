@@ -42,11 +42,15 @@ class Leash:
 
     def start(self) -> None:
         """Begin to watch; SIGTERM and SIGINT count as a stop request."""
-        for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, lambda *_: self._wanted.set())
+        self.take_signals()
         self._alive = os.open(self._lock.with_name(WORKERS), os.O_RDWR | os.O_CREAT, 0o644)
         fcntl.flock(self._alive, fcntl.LOCK_SH)
         threading.Thread(target=self._watch, name="leash", daemon=True).start()
+
+    def take_signals(self) -> None:
+        """SIGTERM and SIGINT ask for a stop; an engine may have put handlers of its own in their place."""
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda *_: self._wanted.set())
 
     @property
     def wanted(self) -> bool:

@@ -66,6 +66,11 @@ class RunPlan(Part):
         return launchers.argv(self.env.python, self.native.launch) if self.native else ()
 
     @property
+    def programs(self) -> Path:
+        """The environment's own programs: they come first on PATH, because an engine may start others by name."""
+        return self.env.python.parent
+
+    @property
     def environment(self) -> dict[str, str]:
         """Variables added to the worker's environment."""
         fixed = {
@@ -79,7 +84,8 @@ class RunPlan(Part):
     def command(self) -> str:
         """The same command for a shell, to run by hand."""
         variables = [f"{key}={shlex.quote(value)}" for key, value in self.environment.items()]
-        return " ".join([*variables, *(shlex.quote(word) for word in self.argv)])
+        path = f'PATH={shlex.quote(str(self.programs))}:"$PATH"'
+        return " ".join([*variables, path, *(shlex.quote(word) for word in self.argv)])
 
 
 def load_plan(run_dir: Path) -> RunPlan:

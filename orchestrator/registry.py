@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+from pathlib import Path
 from typing import cast
 
 from orchestrator.backend import Backend
@@ -14,9 +15,11 @@ _PACKAGE = "backends"
 
 
 def names() -> list[str]:
-    """Names of all backends, without importing any of them."""
+    """Names of all backends, without importing any of them; a folder without an adapter is none."""
     package = importlib.import_module(_PACKAGE)
-    return sorted(found.name for found in pkgutil.iter_modules(package.__path__) if found.ispkg)
+    folders = [Path(place) for place in package.__path__]
+    found = [module.name for module in pkgutil.iter_modules(package.__path__) if module.ispkg]
+    return sorted(name for name in found if any((folder / name / "adapter.py").is_file() for folder in folders))
 
 
 def load(name: str) -> Backend:

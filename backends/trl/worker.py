@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from backends.trl.worker_file import Arguments, read
-from orchestrator.harness import Harness, Stopped, WorkError
+from orchestrator.harness import Harness, Stopped
 
 
 def work(harness: Harness, native_file: Path) -> None:
     """One training stage, from the native file to the artifact."""
-    from backends.trl import worker_device
+    from backends.trainer.callbacks import require_end
+    from backends.trainer.ranks import leave
     from backends.trl.worker_save import save
 
     harness.events.emit("state", state="loading")
@@ -26,13 +27,13 @@ def work(harness: Harness, native_file: Path) -> None:
         harness.leash.defer(lambda: None)
     metrics = _train(trainer, checkpoint)
     if stop.stopped:
-        worker_device.leave()
+        leave()
         raise Stopped
-    _require_end(trainer)
+    require_end(trainer.state)
     harness.events.emit("state", state="saving")
     facts = save(trainer, arguments, dtype)
     harness.events.emit("result", metrics={**metrics, "steps": trainer.state.global_step, **facts})
-    worker_device.leave()
+    leave()
 
 
 def _prepare(harness: Harness, arguments: Arguments) -> tuple[Any, Any, Any]:
@@ -62,7 +63,8 @@ def _prepare(harness: Harness, arguments: Arguments) -> tuple[Any, Any, Any]:
 
 
 def _callbacks(harness: Harness, rewards: Any) -> tuple[Any, list[Any]]:
-    from backends.trl.worker_callbacks import Progress, Signal, Stop
+    from backends.trainer.callbacks import Progress, Stop
+    from backends.trl.worker_signal import Signal
 
     stop = Stop(harness)
     return stop, [Progress(harness.events), stop, *([Signal(rewards, harness.events)] if rewards else [])]
@@ -72,7 +74,7 @@ def _resume_point(harness: Harness, args: Any) -> Path | None:
     """Rank 0 looks and tells the others: all must go on from the same step."""
     from accelerate.utils import broadcast_object_list
 
-    from backends.trl.worker_checkpoint import newest_complete
+    from backends.trainer.checkpoint import newest_complete
 
     found = [newest_complete(Path(args.output_dir), args.world_size, harness.events) if harness.rank == 0 else None]
     if args.world_size > 1:
@@ -90,25 +92,13 @@ def _train(trainer: Any, checkpoint: Path | None) -> dict[str, float]:
     Returns:
         The engine's final numbers; none when the checkpoint was the last one already.
     """
-    from backends.trl.worker_callbacks import Finished
+    from backends.trainer.callbacks import Finished
 
     try:
         outcome = trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
     except Finished:
         return {}
     return {key: value for key, value in outcome.metrics.items() if isinstance(value, int | float)}
-
-
-def _require_end(trainer: Any) -> None:
-    """The engine returns normally from a training that ended early."""
-    reached, target = trainer.state.global_step, trainer.state.max_steps
-    if reached < target:
-        raise WorkError(
-            "training.short",
-            f"training ended at step {reached} of {target}",
-            why="the engine reports success all the same",
-            fix="resume the run",
-        )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Threads and devices of this process, settled before the first tensor, and the group left at the end."""
+"""Threads and devices of this process, settled before the first tensor."""
 
 from __future__ import annotations
 
@@ -17,11 +17,3 @@ def settle(*, use_cpu: bool) -> None:
 
     if threads := os.environ.get("OMP_NUM_THREADS"):
         torch.set_num_threads(int(threads))
-
-
-def leave() -> None:
-    """Ranks leave together; a process group that is torn down by exit warns on every rank."""
-    import torch
-
-    if torch.distributed.is_available() and torch.distributed.is_initialized():
-        torch.distributed.destroy_process_group()

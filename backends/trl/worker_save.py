@@ -6,10 +6,10 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+from backends.trainer.tensors import verify
 from backends.trl.worker_file import Arguments
 from backends.trl.worker_fsdp import whole
 from backends.trl.worker_model import load_tokenizer
-from backends.trl.worker_verify import verify
 from orchestrator.harness import WorkError
 
 _PROCESSOR_FILES = ("preprocessor_config.json", "processor_config.json", "video_preprocessor_config.json")
@@ -47,7 +47,7 @@ def save(trainer: Any, arguments: Arguments, dtype: Any) -> dict[str, float]:
     if rank == 0:
         shutil.rmtree(partial, ignore_errors=True)
         _write(model, state, partial, arguments, dtype)
-        facts = verify(partial, arguments, model)
+        facts = verify(partial, adapter=adapter, tied=model.config.get_text_config().tie_word_embeddings)
         partial.rename(folder)
     trainer.accelerator.wait_for_everyone()
     return facts

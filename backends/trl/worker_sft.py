@@ -44,18 +44,6 @@ def sft_dataset(
     return _table([tokens for tokens in kept if any(tokens.loss)])
 
 
-def show(dataset: Any, tokenizer: Any, events: EventWriter) -> None:
-    """The first row as the model sees it; what gets loss stands between brackets."""
-    row = dataset[0]
-    pieces, on = [], False
-    for token, label in zip(row["input_ids"], row["labels"], strict=True):
-        if (label != -100) != on:
-            pieces.append("⟦" if not on else "⟧")
-            on = not on
-        pieces.append(tokenizer.decode([token]))
-    events.emit("sample", step=0, marked="".join(pieces) + ("⟧" if on else ""), loss_between="⟦⟧")
-
-
 def _longest(arguments: Arguments) -> int | None:
     """Tokens a row may have. Best-fit packing cuts longer rows too; the other strategies split them."""
     config = arguments.config

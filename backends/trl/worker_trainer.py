@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from backends.trainer.marked import show
 from backends.trl.worker_data import Row, dataset, read_rows
 from backends.trl.worker_file import Arguments
 from backends.trl.worker_lora import adapter
 from backends.trl.worker_pairs import judge_pairs, pairs
 from backends.trl.worker_prompts import prompts
 from backends.trl.worker_reward import Rewards
-from backends.trl.worker_sft import sft_dataset, show
+from backends.trl.worker_sft import sft_dataset
 from orchestrator.events import EventWriter
 
 
@@ -56,7 +57,7 @@ def build(arguments: Arguments, args: Any, model: Any, tokenizer: Any, given: Gi
     events = given.events
     train, held_out = (_data(arguments, model, tokenizer, part, given) for part in ("train", "eval"))
     if arguments.trainer == "SFTTrainer":
-        show(train, tokenizer, events)
+        show(train[0]["input_ids"], train[0]["labels"], tokenizer, events)
     peft = {"peft_config": adapter(arguments.peft, model, events)} if arguments.peft is not None else {}
     trainer = getattr(trl, arguments.trainer)(
         model=model, args=args, train_dataset=train, eval_dataset=held_out, processing_class=tokenizer, **peft, **more

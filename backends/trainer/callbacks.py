@@ -1,4 +1,4 @@
-"""What happens during training beside training: events, the stop on request, and eyes on the reward signal."""
+"""Step and evaluation events, and the stop on request, out of the Trainer's own loop."""
 
 from __future__ import annotations
 
@@ -7,13 +7,11 @@ from typing import Any
 
 from transformers import TrainerCallback
 
-from backends.trl.worker_reward import Rewards
 from orchestrator.events import EventWriter
 from orchestrator.harness import Harness, WorkError
 
-_FINAL = "train_runtime"
-_PATIENCE = 3
-"""Logs in a row before a signal that stays bad is reported."""
+FINAL = "train_runtime"
+"""In the logs of the end, and in no other."""
 
 
 class Finished(Exception):
@@ -35,7 +33,7 @@ class Progress(TrainerCallback):  # type: ignore[misc]
             raise Finished
 
     def on_log(self, args: Any, state: Any, control: Any, logs: dict[str, Any] | None = None, **_: Any) -> None:
-        if not logs or _FINAL in logs:
+        if not logs or FINAL in logs:
             return
         metrics = {k: v for k, v in logs.items() if isinstance(v, int | float)}
         self._events.emit("step", step=state.global_step, total=state.max_steps, metrics=metrics)
@@ -87,41 +85,16 @@ class Stop(TrainerCallback):  # type: ignore[misc]
         return every is None or self._trainer is None or self._trainer._step % (every * args.num_iterations) == 0
 
 
-class Signal(TrainerCallback):  # type: ignore[misc]
-    """Shows a completion at each log, and warns when rewards stop telling completions apart."""
+def require_end(state: Any) -> None:
+    """The engine returns normally from a training that ended early.
 
-    def __init__(self, rewards: Rewards, events: EventWriter) -> None:
-        self._rewards, self._events = rewards, events
-        self._bad = {"frac_reward_zero_std": 0, "completions/clipped_ratio": 0}
-
-    def on_log(self, args: Any, state: Any, control: Any, logs: dict[str, Any] | None = None, **_: Any) -> None:
-        if not logs or _FINAL in logs:
-            return
-        if self._rewards.latest:
-            entry = self._rewards.latest[0]
-            self._events.emit("sample", step=state.global_step, **{k: _text(v) for k, v in entry.items()})
-        self._watch("frac_reward_zero_std", logs.get("frac_reward_zero_std", 0.0) >= 1.0, _FLAT)
-        self._watch("completions/clipped_ratio", logs.get("completions/clipped_ratio", 0.0) >= 0.8, _CLIPPED)
-
-    def _watch(self, name: str, bad: bool, warning: tuple[str, str]) -> None:
-        self._bad[name] = self._bad[name] + 1 if bad else 0
-        if self._bad[name] == _PATIENCE:
-            self._events.emit("warning", code=warning[0], message=warning[1])
-
-
-_FLAT = (
-    "reward.flat",
-    f"in {_PATIENCE} logs in a row every group had equal rewards: there is nothing to learn from; "
-    "use a reward with more steps, easier prompts, or a higher rl.temperature",
-)
-_CLIPPED = (
-    "reward.clipped",
-    f"in {_PATIENCE} logs in a row most completions ran into rl.max_completion_length unfinished; raise it",
-)
-
-
-def _text(value: Any) -> Any:
-    """A conversation as the text of its last message."""
-    if isinstance(value, list) and value and isinstance(value[-1], dict):
-        return value[-1].get("content")
-    return value
+    Raises:
+        WorkError: steps are left.
+    """
+    if state.global_step < state.max_steps:
+        raise WorkError(
+            "training.short",
+            f"training ended at step {state.global_step} of {state.max_steps}",
+            why="the engine reports success all the same",
+            fix="resume the run",
+        )

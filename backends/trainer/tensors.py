@@ -7,14 +7,17 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from backends.trl.worker_file import Arguments
 from orchestrator.harness import WorkError
 
 _WRAPPERS = ("_orig_mod.", "_checkpoint_wrapped_module.", "_fsdp_wrapped_module.", "module.")
 
 
-def verify(folder: Path, arguments: Arguments, model: Any) -> dict[str, float]:
+def verify(folder: Path, *, adapter: bool, tied: bool) -> dict[str, float]:
     """Check every tensor.
+
+    Args:
+        adapter: whether it is an adapter; otherwise a whole model.
+        tied: whether the model's output head is its embedding table.
 
     Returns:
         Tensor and parameter counts.
@@ -29,9 +32,9 @@ def verify(folder: Path, arguments: Arguments, model: Any) -> dict[str, float]:
         parameters += tensor.numel()
         alive += "lora_B" in name and bool(tensor.any())
     _refuse_names(folder, names)
-    if arguments.peft is not None:
+    if adapter:
         _refuse_adapter(folder, names, alive)
-    elif model.config.get_text_config().tie_word_embeddings and any(name.endswith("lm_head.weight") for name in names):
+    elif tied and any(name.endswith("lm_head.weight") for name in names):
         raise _wrong(folder, "the embeddings are tied, but a separate lm_head.weight was written")
     return {"tensors": len(names), "parameters": parameters}
 

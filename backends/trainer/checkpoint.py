@@ -17,6 +17,9 @@ from orchestrator.events import EventWriter
 
 _NAME = re.compile(r"checkpoint-(\d+)")
 
+Broken = tuple[Path, str]
+"""A checkpoint, and what is wrong with it."""
+
 
 def newest_complete(folder: Path, ranks: int, events: EventWriter) -> Path | None:
     """The newest whole checkpoint. Newer broken ones are renamed, so that the engine's rotation counts whole ones only.
@@ -24,26 +27,40 @@ def newest_complete(folder: Path, ranks: int, events: EventWriter) -> Path | Non
     Args:
         ranks: processes that saved, and will resume.
     """
+    whole, broken = look(folder, ranks)
+    put_aside(broken, events)
+    return whole
+
+
+def look(folder: Path, ranks: int) -> tuple[Path | None, list[Broken]]:
+    """The newest whole checkpoint, and the broken ones that are newer. Touches nothing: every rank may look.
+
+    Args:
+        ranks: processes that saved, and will resume.
+    """
     found = [(int(m.group(1)), path) for path in folder.glob("checkpoint-*") if (m := _NAME.fullmatch(path.name))]
+    broken: list[Broken] = []
     for step, path in sorted(found, reverse=True):
         fault = first_fault(path, step, ranks)
         if fault is None:
-            return path
-        _put_aside(path, fault, events)
-    return None
+            return path, broken
+        broken.append((path, fault))
+    return None, broken
+
+
+def put_aside(broken: list[Broken], events: EventWriter) -> None:
+    """Give broken checkpoints another name, and say so."""
+    for path, fault in broken:
+        aside = path.with_name(f"broken-{path.name}")
+        shutil.rmtree(aside, ignore_errors=True)
+        path.rename(aside)
+        message = f"{path.name} is passed over: {fault}; it is now {aside.name} and can be deleted"
+        events.emit("warning", code="checkpoint.broken", message=message)
 
 
 def first_fault(path: Path, step: int, ranks: int) -> str | None:
     """What is wrong with a checkpoint, or None when it is whole."""
     return _state(path, step) or _optimizer(path, ranks) or _random(path, ranks) or _weights(path, ranks)
-
-
-def _put_aside(path: Path, fault: str, events: EventWriter) -> None:
-    aside = path.with_name(f"broken-{path.name}")
-    shutil.rmtree(aside, ignore_errors=True)
-    path.rename(aside)
-    message = f"{path.name} is passed over: {fault}; it is now {aside.name} and can be deleted"
-    events.emit("warning", code="checkpoint.broken", message=message)
 
 
 def _state(path: Path, step: int) -> str | None:

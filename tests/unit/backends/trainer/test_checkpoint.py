@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from backends.trl.worker_checkpoint import first_fault, newest_complete
+from backends.trainer.checkpoint import first_fault, look, newest_complete
 from orchestrator.events import EventReader, EventWriter
 
 
@@ -70,6 +70,13 @@ def test_a_broken_one_is_put_aside(make: Callable[[int], Path], tmp_path: Path, 
     assert (event["type"], event["code"]) == ("warning", "checkpoint.broken")
     assert (tmp_path / "broken-checkpoint-10").is_dir()
     assert not broken.exists()
+
+
+def test_a_look_touches_nothing(make: Callable[[int], Path], tmp_path: Path) -> None:
+    whole, broken = make(9), make(10)
+    (broken / "optimizer.pt").unlink()
+    assert look(tmp_path, 1) == (whole, [(broken, "optimizer.pt is missing")])
+    assert broken.is_dir()
 
 
 def test_numbers_are_compared_as_numbers(make: Callable[[int], Path], tmp_path: Path) -> None:
