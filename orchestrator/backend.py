@@ -7,7 +7,7 @@ framework, and knows no other backend.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, runtime_checkable
 
 from pydantic import Field
 
@@ -102,10 +102,17 @@ class Capabilities(Part):
     Attributes:
         methods: stage -> the methods it supports there (empty for merge and eval, which have none).
         sharding: ways to spread one model over ranks.
+        rows_keys: native keys that name training rows in the engine's own way, instead of `data.train`.
+        cadence: native keys, dotted, that say how long to train, or how often to log, validate and save. Where a run is
+            bounded from outside, they give way.
+        stand_in: trains nothing, so that nobody is offered it.
     """
 
     methods: dict[Stage, tuple[Method, ...]]
     sharding: tuple[str, ...] = ("none",)
+    rows_keys: tuple[str, ...] = ()
+    cadence: tuple[str, ...] = ()
+    stand_in: bool = False
 
 
 class EnvLock(Part):
@@ -135,6 +142,72 @@ class Backend(Protocol):
 
     def materialize(self, spec: RunSpec, job: Job) -> Native:
         """The native config, launch and promised artifacts. Pure; called only when `check` found no error."""
+
+
+class Foreign(Part):
+    """A configuration written for an engine itself, as read.
+
+    Attributes:
+        path: the file, as named.
+        given: its keys and values, as the engine's own YAML reader sees them.
+        lines: dotted key -> line, counted from 1.
+        folder: where the engine would be started: relative paths in the file begin there.
+        target: folder of the recipe that is to be written.
+    """
+
+    path: Path
+    given: dict[str, Any]
+    lines: dict[str, int]
+    folder: Path
+    target: Path
+
+
+class Translated(Part):
+    """A setting of ours that stands for keys of a foreign file: dotted, `native.KEY` where there is none of ours.
+
+    Attributes:
+        line: of the key it comes from; None when the file doesn't say, and the engine's default is written out.
+        comment: to stand above it in the recipe.
+    """
+
+    setting: str
+    value: Any
+    line: int | None = None
+    comment: str | None = None
+
+
+class Refused(Part):
+    """A key that is left out, or that the whole file is refused for: dotted, its line, and why."""
+
+    key: str
+    line: int
+    reason: str
+
+
+class Imported(Part):
+    """A foreign configuration in our vocabulary.
+
+    Attributes:
+        settings: what goes into the recipe.
+        left_out: keys without effect here or in the engine, with reasons.
+        refused: why there can be no recipe; empty when there is one.
+        nulls: keys without a value, which say nothing and vanish.
+        notes: what else a person should know.
+    """
+
+    settings: tuple[Translated, ...] = ()
+    left_out: tuple[Refused, ...] = ()
+    refused: tuple[Refused, ...] = ()
+    nulls: int = 0
+    notes: tuple[str, ...] = ()
+
+
+@runtime_checkable
+class ConfigImporter(Protocol):
+    """What a backend adds that reads its engine's own configuration files."""
+
+    def import_config(self, foreign: Foreign, processes: int | None) -> Imported:
+        """The file as settings of ours. Pure; `processes` is the number of ranks where somebody named one."""
 
 
 class ArtifactFile(Part):

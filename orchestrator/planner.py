@@ -15,7 +15,7 @@ from orchestrator.findings import Finding, accept, errors
 from orchestrator.hardware import Machine
 from orchestrator.index import Row
 from orchestrator.plan import RunPlan, load_plan
-from orchestrator.preflight import combinations, data, environment, hyperparameters, room, weights
+from orchestrator.preflight import combinations, data, environment, folder, hyperparameters, room, weights
 from orchestrator.recipe import Recipe, Settings, Value
 from orchestrator.resolve import Resolved, resolve
 from orchestrator.spec import RunSpec
@@ -146,6 +146,7 @@ class Planner:
             machine=self.machine,
             packages=env.packages,
             rows=train.rows if train else None,
+            form=train.form if train else None,
         )
         estimate = sizing.estimate(spec, Path(model.path), bool(self.machine.gpus))
         found = accept(
@@ -153,6 +154,7 @@ class Planner:
                 *combinations.check(spec, backend),
                 *look.findings,
                 *hyperparameters.check(spec, job.rows),
+                *(folder.check(model) if spec.trains and model.path else ()),
                 *weights.check(Path(model.path)),
                 *room.check(estimate, run_dir, self.machine),
                 *environment.check(env),

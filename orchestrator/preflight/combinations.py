@@ -15,7 +15,12 @@ _SECRET = re.compile(r"(?i)(?:api_?key|(?:hub|auth|access|api)_token|^token|secr
 
 def check(spec: RunSpec, backend: Backend) -> list[Finding]:
     """Errors of stage, method, sharding, data and parents, whatever the engine."""
-    return [*_supported(spec, backend), *_sharding(spec, backend), *_inputs(spec), *_secrets(spec.native, "native")]
+    return [
+        *_supported(spec, backend),
+        *_sharding(spec, backend),
+        *_inputs(spec, backend),
+        *_secrets(spec.native, "native"),
+    ]
 
 
 def _error(code: str, message: str, fix: str, where: str) -> Finding:
@@ -64,7 +69,7 @@ def _secrets(native: dict[str, Any], at: str) -> list[Finding]:
     return found
 
 
-def _inputs(spec: RunSpec) -> list[Finding]:
+def _inputs(spec: RunSpec, backend: Backend) -> list[Finding]:
     found = []
     if not spec.parents and not spec.model.path:
         fix = "name a model with --model, or a run with --from"
@@ -72,7 +77,8 @@ def _inputs(spec: RunSpec) -> list[Finding]:
     if spec.parents and spec.model.path:
         message = f"both a run ({', '.join(spec.parents)}) and a model ({spec.model.path}) to start from"
         found.append(_error("model.ambiguous", message, "give one of --from and --model", "model.path"))
-    if spec.trains and not spec.data.train:
+    named_natively = any(spec.native.get(key) for key in backend.capabilities().rows_keys)
+    if spec.trains and not spec.data.train and not named_natively:
         found.append(
             _error("data.missing", f"stage {spec.stage} has no data", "name a JSONL file with --data", "data.train")
         )

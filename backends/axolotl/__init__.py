@@ -1,0 +1,1 @@
+"""Axolotl: supervised fine-tuning from one YAML file."""

@@ -1,0 +1,17 @@
+"""Findings about a spec for this engine: everything at once, before anything starts."""
+
+from __future__ import annotations
+
+from backends.axolotl import check_data, check_machine, check_native, check_sharding, check_training
+from orchestrator.backend import Job
+from orchestrator.findings import Finding
+from orchestrator.spec import RunSpec
+
+
+def findings(spec: RunSpec, job: Job) -> list[Finding]:
+    """Everything wrong or unwise."""
+    if spec.stage != "sft":
+        message = f"axolotl can't do stage {spec.stage!r} here"
+        return [Finding(code="axolotl.stage", level="error", message=message, fix="backend: trl", where="backend")]
+    parts = (check_native, check_machine, check_training, check_sharding, check_data)
+    return [finding for part in parts for finding in part.findings(spec, job)]

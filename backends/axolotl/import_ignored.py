@@ -1,0 +1,85 @@
+"""Keys that Axolotl reads past, at any level, and texts that it makes numbers of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from backends.axolotl import schema
+from backends.axolotl.reading import Reading
+from orchestrator.nearest import nearest
+
+_IGNORED = "Axolotl {version} has no such key and ignores it"
+
+
+def clean(reading: Reading) -> None:
+    """Leave out what has no effect, and make numbers of `2e-5` and the like."""
+    _fsdp_names(reading.given)
+    foreign = schema.foreign(name for name in reading.given.get("plugins") or [] if isinstance(name, str))
+    known = schema.known(reading.given)
+    for key in list(reading.given):
+        if key in known:
+            reading.given[key] = _numbers(key, _pruned(reading, key, reading.given[key], known[key]))
+        elif plugin := schema.plugin_of(key):
+            reading.leave(key, f"only the plugin {plugin} reads it, and `plugins` doesn't name that")
+        elif not foreign:
+            reading.leave(key, _reason(key, known))
+
+
+def _fsdp_names(given: dict[str, Any]) -> None:
+    """Names in `fsdp_config` as Axolotl makes them: without `fsdp_` in front."""
+    config = given.get("fsdp_config")
+    if isinstance(config, dict):
+        renamed = {"version": "fsdp_version"}
+        short = {k: k if k == "fsdp_version" else str(k).removeprefix("fsdp_") for k in config}
+        given["fsdp_config"] = {renamed.get(short[k], short[k]): value for k, value in config.items()}
+
+
+def _pruned(reading: Reading, at: str, value: Any, known: dict[str, Any]) -> Any:
+    if isinstance(value, list):
+        items = [branch["items"] for branch in schema.branches(known) if "items" in branch]
+        return [_pruned(reading, f"{at}.{n}", item, {"anyOf": items}) if items else item for n, item in enumerate(value)]
+    objects = [branch for branch in schema.branches(known) if branch.get("type") == "object"]
+    if not isinstance(value, dict) or not objects or any("properties" not in branch for branch in objects):
+        return value
+    fitting: dict[str, Any] = min((o["properties"] for o in objects), key=lambda names: len(value.keys() - names))
+    for key in [key for key in value if key not in fitting]:
+        reading.leave(f"{at}.{key}", _reason(str(key), fitting))
+    return {k: _pruned(reading, f"{at}.{k}", v, fitting[k]) for k, v in value.items() if k in fitting}
+
+
+def _reason(key: str, known: dict[str, Any]) -> str:
+    near = nearest(key, known)
+    return _IGNORED.format(version=schema.versions()["axolotl"]) + (near if "did you mean" in near else "")
+
+
+def _numbers(key: str, value: Any) -> Any:
+    """The value with every text replaced that Axolotl wants a number for."""
+    for path in _texts(key, value):
+        value = _replaced(value, path)
+    return value
+
+
+def _texts(key: str, value: Any) -> Iterator[list[str]]:
+    for dotted, _ in schema.problems({key: value}):
+        yield dotted.split(".")[1:]
+
+
+def _replaced(value: Any, path: list[str]) -> Any:
+    if isinstance(value, str) and not path:
+        return number(value)
+    if isinstance(value, dict) and path and path[0] in value:
+        return {**value, path[0]: _replaced(value[path[0]], path[1:])}
+    if isinstance(value, list) and path and path[0].isdecimal():
+        return [_replaced(item, path[1:]) if n == int(path[0]) else item for n, item in enumerate(value)]
+    return value
+
+
+def number(text: str) -> float | int | str:
+    """The number that a text is, or the text."""
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text

@@ -1,0 +1,82 @@
+"""What Axolotl reads, from the dump that was made in its environment."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from orchestrator.nearest import nearest
+
+_FILE = Path(__file__).with_name("schema.json")
+
+
+def versions() -> dict[str, str]:
+    """Distribution -> the version that the dump was made with."""
+    return dict(_tables()["versions"])
+
+
+def properties() -> dict[str, Any]:
+    """Top-level key -> its JSON Schema, plugins' keys left out."""
+    found: dict[str, Any] = _tables()["properties"]
+    return found
+
+
+def choices(setting: str) -> list[str]:
+    """Names that `optimizer` or `lr_scheduler` may have."""
+    return list(_tables()["choices"][setting])
+
+
+def plugin_of(key: str) -> str | None:
+    """The bundled plugin that reads a key, as the package that `plugins:` names."""
+    return next((name for name, properties in _tables()["plugins"].items() if key in properties), None)
+
+
+def foreign(plugins: Iterable[str]) -> bool:
+    """Whether a plugin is named whose keys are not known here."""
+    return any(_package(name) not in _tables()["plugins"] for name in plugins if not name.startswith("backends."))
+
+
+def problems(given: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Dotted key and what is wrong with it: unknown anywhere in the tree, or of another type than Axolotl takes."""
+    plugins = [name for name in given.get("plugins") or [] if isinstance(name, str)]
+    known = properties() | {k: v for name in plugins for k, v in _tables()["plugins"].get(_package(name), {}).items()}
+    for key, value in given.items():
+        if key in known:
+            yield from _wrong(key, value, known[key])
+        elif plugin := plugin_of(key):
+            yield key, f"`{key}` is read by the plugin {plugin}, which native.plugins doesn't name; it would be ignored"
+        elif not foreign(plugins):
+            yield key, f"Axolotl has no `{key}`{nearest(key, known)} and would ignore it without a word"
+
+
+def _wrong(key: str, value: Any, schema: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    from jsonschema import Draft202012Validator
+    from jsonschema.exceptions import best_match
+
+    validator = Draft202012Validator({**schema, "$defs": _tables()["$defs"]})
+    worst = best_match(validator.iter_errors(value))
+    if worst is not None:
+        dotted = ".".join([key, *(str(part) for part in worst.absolute_path)])
+        yield dotted, f"{dotted}: {_words(worst.message, worst.instance)}"
+
+
+def _words(message: str, value: Any) -> str:
+    """YAML reads `2e-5` as text: it wants a point in the mantissa."""
+    try:
+        number = float(value) if isinstance(value, str) else None
+    except ValueError:
+        number = None
+    return message if number is None else f"{message}; write {number!r} without quotes"
+
+
+def _package(plugin: str) -> str:
+    return plugin.rpartition(".")[0]
+
+
+@cache
+def _tables() -> dict[str, Any]:
+    tables: dict[str, Any] = json.loads(_FILE.read_text(encoding="utf-8"))
+    return tables
