@@ -144,7 +144,7 @@ class _Reader:
                 yield from self._leaves(dotted, value, f"{at}{key}")
 
     def _leaves(self, dotted: str, value: Any, at: str) -> Iterator[tuple[str, Value]]:
-        if isinstance(value, dict) and value:
+        if isinstance(value, dict) and value and all(isinstance(key, str) and "." not in key for key in value):
             for key, inner in value.items():
                 yield from self._leaves(f"{dotted}.{key}", inner, f"{at}.{key}")
         else:
@@ -166,10 +166,13 @@ class _Reader:
 
 def beside(path: Path, dotted: str, value: Any) -> Any:
     """Make `./x` in a recipe mean: beside the recipe. Other paths stay relative to the folder you are in."""
-    if dotted not in _PATHS:
+    native = dotted.startswith("native.")
+    if dotted not in _PATHS and not native:
         return value
     if isinstance(value, list):
         return [beside(path, dotted, item) for item in value]
+    if isinstance(value, dict):
+        return {key: beside(path, dotted, item) for key, item in value.items()}
     head, mark, tail = value.partition("reward:") if isinstance(value, str) else ("", "", "")
     if mark and not head:
         return mark + str(beside(path, dotted, tail))

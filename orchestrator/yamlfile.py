@@ -27,25 +27,31 @@ _Loader.add_implicit_resolver(_BOOL, re.compile(r"^(?:true|True|TRUE|false|False
 _Loader.add_implicit_resolver(
     "tag:yaml.org,2002:float", re.compile(r"^[-+]?(\d[\d_]*)(\.\d*)?[eE][-+]?\d+$"), list("-+0123456789")
 )
+RESOLVERS = _Loader.yaml_implicit_resolvers
+"""Which plain texts are not text, for who writes what is read here."""
 _MOST = 20_000
 """Values in one file: aliases of aliases grow without end."""
 
 
-def read(path: Path) -> tuple[dict[str, Any], Lines]:
+def read(path: Path, noun: str = "recipe", loader: type[yaml.SafeLoader] = _Loader) -> tuple[dict[str, Any], Lines]:
     """Read a YAML mapping.
+
+    Args:
+        noun: what the file should hold, for messages.
+        loader: how plain texts become values; `yaml.SafeLoader` for files that another program reads with it.
 
     Raises:
         RecipeError: the file is missing, unreadable, no YAML, no mapping, or repeats a key; with file:line.
     """
-    text = _text(path)
+    text = _text(path, noun)
     try:
-        loader = _Loader(text)
-        node = loader.get_single_node()
+        reader = loader(text)
+        node = reader.get_single_node()
         if not isinstance(node, yaml.MappingNode):
-            raise RecipeError("a recipe is a mapping of keys to values", where=f"{path}:1")
+            raise RecipeError(f"a {noun} is a mapping of keys to values", where=f"{path}:1")
         lines: Lines = {}
         _walk(node, "", lines, path)
-        return loader.construct_document(node), lines
+        return reader.construct_document(node), lines
     except yaml.YAMLError as error:
         raise RecipeError(f"not valid YAML: {_problem(error)}", where=_place(path, error)) from None
     except RecursionError:
@@ -62,13 +68,14 @@ def scalar(text: str) -> Any:
         return text
 
 
-def _text(path: Path) -> str:
+def _text(path: Path, noun: str) -> str:
     try:
         return path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
-        raise RecipeError("no such recipe file", where=str(path), fix="post-train recipes") from None
+        fix = "post-train recipes" if noun == "recipe" else None
+        raise RecipeError(f"no such {noun} file", where=str(path), fix=fix) from None
     except (OSError, UnicodeDecodeError) as error:
-        raise RecipeError(f"the recipe can't be read: {error}", where=str(path)) from None
+        raise RecipeError(f"the {noun} can't be read: {error}", where=str(path)) from None
 
 
 def _walk(node: yaml.Node, prefix: str, lines: Lines, path: Path) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from backends.axolotl import checks, mapping, native
-from orchestrator.backend import Backend, Capabilities, EnvLock, Job, Native
+from backends.axolotl import checks, importer, mapping, native
+from orchestrator.backend import Backend, Capabilities, EnvLock, Foreign, Imported, Job, Native
 from orchestrator.findings import Finding
 from orchestrator.spec import Method, RunSpec
 
@@ -38,6 +38,10 @@ class Axolotl:
     def materialize(self, spec: RunSpec, job: Job) -> Native:
         """The YAML file, the launch, the artifact promised."""
         return native.materialize(spec, job)
+
+    def import_config(self, foreign: Foreign, processes: int | None) -> Imported:
+        """A configuration written for Axolotl itself, as settings of ours."""
+        return importer.import_config(foreign, processes)
 
 
 BACKEND: Backend = Axolotl()

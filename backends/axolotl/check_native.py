@@ -6,12 +6,11 @@ from collections.abc import Iterator
 from typing import Any, get_args
 
 from backends.axolotl import schema
-from backends.axolotl.mapping import CADENCE, DATA, KEPT, TRANSLATED, ours
+from backends.axolotl.mapping import CADENCE, DATA, KEPT, NOT_SFT, TRANSLATED, ours
 from orchestrator.backend import Job
 from orchestrator.findings import Finding
 from orchestrator.spec import RunSpec, Scheduler
 
-_NOT_SFT = ("rl", "reward_model", "process_reward_model", "ebft")
 _OPEN = {
     "gradient_checkpointing": ("offload", "offload_disk"),
     "load_in_8bit": (True, False),
@@ -46,7 +45,7 @@ def _reserved(given: dict[str, Any]) -> Iterator[Finding]:
             "DeepSpeed is not in the environment: its kernels have no wheel for every Python, and FSDP2 does the same"
         )
         yield _error("deepspeed", "deepspeed", message, fix="remove native.deepspeed; hardware.sharding: fsdp2")
-    for key in (key for key in _NOT_SFT if given.get(key)):
+    for key in (key for key in NOT_SFT if given.get(key)):
         message = f"native.{key} is no supervised fine-tuning"
         yield _error("stage", key, message, fix="post-train rl, with backend trl")
 

@@ -33,10 +33,10 @@ def _form(job: Job) -> str:
 
 
 def _dataset(path: str, job: Job, split: str = "train") -> Config:
-    return {"path": path, "ds_type": "json", "split": split, **_TYPES[_form(job)]}
+    return {"path": path, "ds_type": "json", "split": split, **TYPES[_form(job)]}
 
 
-_TYPES: dict[str, Config] = {
+TYPES: dict[str, Config] = {
     "messages": {
         "type": "chat_template",
         "field_messages": "messages",

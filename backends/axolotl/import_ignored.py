@@ -37,8 +37,8 @@ def _fsdp_names(given: dict[str, Any]) -> None:
 
 def _pruned(reading: Reading, at: str, value: Any, known: dict[str, Any]) -> Any:
     if isinstance(value, list):
-        items = [branch["items"] for branch in schema.branches(known) if "items" in branch]
-        return [_pruned(reading, f"{at}.{n}", item, {"anyOf": items}) if items else item for n, item in enumerate(value)]
+        item = {"anyOf": [branch["items"] for branch in schema.branches(known) if "items" in branch]}
+        return [_pruned(reading, f"{at}.{number}", one, item) for number, one in enumerate(value)]
     objects = [branch for branch in schema.branches(known) if branch.get("type") == "object"]
     if not isinstance(value, dict) or not objects or any("properties" not in branch for branch in objects):
         return value

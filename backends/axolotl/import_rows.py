@@ -41,12 +41,17 @@ def _ours(reading: Reading) -> bool:
     datasets, given = reading.given.get("datasets"), reading.given
     if not isinstance(datasets, list) or len(datasets) != 1 or not isinstance(datasets[0], dict):
         return False
-    rows, template = _spelt(datasets[0]), given.get("chat_template")
+    rows = _spelt(datasets[0])
     path = rows.pop("path", None)
-    local = isinstance(path, str) and (reading.foreign.target / path).is_file() and path.endswith(".jsonl")
-    chat = rows == {"ds_type": "json", "split": "train", **TYPES["messages"]} and template in (None, "tokenizer_default")
-    text = rows == {"ds_type": "json", "split": "train", **TYPES["text"]} and template is None
-    return local and not any(given.get(key) for key in ("pretraining_dataset", "test_datasets")) and (chat or text)
+    if not isinstance(path, str) or not path.endswith(".jsonl") or not (reading.foreign.target / path).is_file():
+        return False
+    templates = {"chat_template": (None, "tokenizer_default"), "completion": (None,)}
+    ours = [{"ds_type": "json", "split": "train", **TYPES[form]} for form in ("messages", "text")]
+    return rows in ours and given.get("chat_template") in templates[rows["type"]] and not _further(given)
+
+
+def _further(given: Dataset) -> bool:
+    return any(given.get(key) for key in ("pretraining_dataset", "test_datasets"))
 
 
 def _spelt(dataset: Dataset) -> Dataset:

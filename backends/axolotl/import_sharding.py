@@ -25,13 +25,14 @@ def sharded(given: Config) -> bool:
 def translate(reading: Reading) -> None:
     """`hardware:`, and Axolotl's keys beside it."""
     given, sizes = reading.given, [_size(reading.given.get(key)) for key in _SIZES]
+    second = sharded(given)
     spread = bool(given.get("fsdp_config") or given.get("fsdp"))
     ranks = reading.processes or (prod(sizes) if prod(sizes) > 1 else RANKS if spread else 1)
     if ranks > 1 or spread:
         comment = None if reading.processes else "a configuration doesn't say how many; --processes does"
         reading.put("hardware.processes", ranks, comment=comment)
-        reading.put("hardware.sharding", "fsdp2" if reading.sharded else "ddp", key="fsdp_version")
-    if reading.sharded:
+        reading.put("hardware.sharding", "fsdp2" if second else "ddp", key="fsdp_version")
+    if second:
         _fsdp2(reading)
     elif spread:
         reading.note(f"{reading.at('fsdp_config' if 'fsdp_config' in given else 'fsdp')}: {_OLD}")

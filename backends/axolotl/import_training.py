@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, get_args
 
 from backends.axolotl.import_ignored import number
+from backends.axolotl.import_sharding import sharded
 from backends.axolotl.reading import Reading
 from orchestrator.spec import Scheduler
 
@@ -77,7 +78,7 @@ def _checkpointing(reading: Reading) -> None:
     value = reading.given.get("gradient_checkpointing")
     if isinstance(value, str):
         reading.put("training.gradient_checkpointing", True, key="gradient_checkpointing")
-    elif reading.sharded:
+    elif sharded(reading.given):
         return
     else:
         reading.put("training.gradient_checkpointing", bool(value), key="gradient_checkpointing")

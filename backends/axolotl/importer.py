@@ -14,7 +14,7 @@ from backends.axolotl import (
 )
 from backends.axolotl.mapping import KEPT
 from backends.axolotl.reading import Reading
-from backends.axolotl.schema import keys, problems
+from backends.axolotl.schema import problems, properties
 from orchestrator.backend import Foreign, Imported
 
 _PARTS = (import_model, import_adapter, import_rows, import_training, import_sharding, import_tracking)
@@ -40,7 +40,7 @@ def import_config(foreign: Foreign, processes: int | None) -> Imported:
 def _nulls(reading: Reading) -> int:
     """A key without a value is as good as none, but where Axolotl's default is a value, null takes it away."""
     empty = [key for key, value in reading.given.items() if value is None]
-    known = keys()
+    known = properties()
     gone = [key for key in empty if key not in known or known[key].get("default") in (None, False, 0)]
     for key in gone:
         reading.take(key)

@@ -93,6 +93,9 @@ CADENCE: tuple[str, ...] = (
 BOUNDED = (*CADENCE, "save_steps", "eval_steps", "test_datasets", "loss_watchdog_threshold")
 """Native keys that give way where a run is bounded from outside."""
 
+NOT_SFT = ("rl", "reward_model", "process_reward_model", "ebft")
+"""Keys that make a configuration one of another stage."""
+
 DATA: tuple[str, ...] = ("datasets", "pretraining_dataset")
 """Keys that name training rows in the engine's own way."""
 

@@ -39,17 +39,29 @@ def foreign(plugins: Iterable[str]) -> bool:
     return any(_package(name) not in _tables()["plugins"] for name in plugins if not name.startswith("backends."))
 
 
+def known(given: dict[str, Any]) -> dict[str, Any]:
+    """Top-level key -> its JSON Schema, with the keys of the bundled plugins that a configuration names."""
+    named = [_tables()["plugins"].get(_package(name), {}) for name in _plugins(given)]
+    return properties() | {key: schema for keys in named for key, schema in keys.items()}
+
+
+def branches(schema: dict[str, Any]) -> list[dict[str, Any]]:
+    """What a value may be: the alternatives of a schema, references followed."""
+    if "$ref" in schema:
+        return branches(_tables()["$defs"][schema["$ref"].rpartition("/")[2]])
+    return [branch for one in schema["anyOf"] for branch in branches(one)] if "anyOf" in schema else [schema]
+
+
 def problems(given: dict[str, Any]) -> Iterator[tuple[str, str]]:
     """Dotted key and what is wrong with it: unknown anywhere in the tree, or of another type than Axolotl takes."""
-    plugins = [name for name in given.get("plugins") or [] if isinstance(name, str)]
-    known = properties() | {k: v for name in plugins for k, v in _tables()["plugins"].get(_package(name), {}).items()}
+    legible, plugins = known(given), _plugins(given)
     for key, value in given.items():
-        if key in known:
-            yield from _wrong(key, value, known[key])
+        if key in legible:
+            yield from _wrong(key, value, legible[key])
         elif plugin := plugin_of(key):
             yield key, f"`{key}` is read by the plugin {plugin}, which native.plugins doesn't name; it would be ignored"
         elif not foreign(plugins):
-            yield key, f"Axolotl has no `{key}`{nearest(key, known)} and would ignore it without a word"
+            yield key, f"Axolotl has no `{key}`{nearest(key, legible)} and would ignore it without a word"
 
 
 def _wrong(key: str, value: Any, schema: dict[str, Any]) -> Iterator[tuple[str, str]]:
@@ -70,6 +82,10 @@ def _words(message: str, value: Any) -> str:
     except ValueError:
         number = None
     return message if number is None else f"{message}; write {number!r} without quotes"
+
+
+def _plugins(given: dict[str, Any]) -> list[str]:
+    return [name for name in given.get("plugins") or [] if isinstance(name, str)]
 
 
 def _package(plugin: str) -> str:
