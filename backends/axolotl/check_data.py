@@ -24,7 +24,7 @@ def findings(spec: RunSpec, _: Job) -> list[Finding]:
     if path is None:
         return []
     for number, row in _rows(Path(path)):
-        for finding in _faults(spec, row):
+        for finding in _faults(spec, row, Path(path).parent):
             found.setdefault(finding.code, finding.model_copy(update={"where": f"{path}:{number}"}))
     return list(found.values())
 
@@ -45,7 +45,7 @@ def _rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
             yield number, row
 
 
-def _faults(spec: RunSpec, row: dict[str, Any]) -> Iterator[Finding]:
+def _faults(spec: RunSpec, row: dict[str, Any], folder: Path) -> Iterator[Finding]:
     if any(isinstance(row.get(column), list) for column in ("prompt", "completion")):
         message = "Axolotl reads prompt and completion as text; conversations in them would be trained as their repr"
         yield _error("columns", message, fix="give one `messages` column: post-train data prepare")
@@ -59,6 +59,10 @@ def _faults(spec: RunSpec, row: dict[str, Any]) -> Iterator[Finding]:
         yield _error("image_list", message, fix="put each image inline, in order, before the text it belongs to")
     if images or listed:
         yield from _multimodal(spec)
+    gone = [path for part in images if isinstance(path := part.get("path"), str) and not (folder / path).is_file()]
+    if gone:
+        message = f"there is no image {gone[0]}, seen from {folder}"
+        yield _error("image_missing", message, fix="give paths relative to the data file, or absolute ones")
     if any(_late(message) for message in _messages(row)):
         message = "an image comes after the text it belongs to; the model would read the question before the picture"
         yield _error("image_order", message, fix="put each image part before its text part")
@@ -68,17 +72,16 @@ def _multimodal(spec: RunSpec) -> Iterator[Finding]:
     if spec.training.packing:
         message = "packed rows with images mix up which picture belongs to which text"
         yield _error("image_packing", message, fix="training.packing: false")
-    wanted = {"processor_type": "AutoProcessor", "skip_prepare_dataset": True, "remove_unused_columns": False}
-    missing = {
-        k: v
-        for k, v in wanted.items()
-        if spec.native.get(k) is None or (v is not spec.native[k] and v != "AutoProcessor")
-    }
-    if missing:
-        keys = ", ".join(
-            f"{key}: {str(value).lower() if isinstance(value, bool) else value}" for key, value in missing.items()
-        )
-        yield _error("image_keys", "rows with images need the model's processor", fix=f"native: {{{keys}}}")
+    given = spec.native
+    if (
+        given.get("processor_type")
+        and given.get("skip_prepare_dataset")
+        and given.get("remove_unused_columns") is False
+    ):
+        return
+    message = "rows with images go through the model's processor while training, not through a tokenizer before it"
+    fix = "native: {processor_type: AutoProcessor, skip_prepare_dataset: true, remove_unused_columns: false}"
+    yield _error("image_keys", message, fix=fix)
 
 
 def _messages(row: dict[str, Any]) -> list[Part]:

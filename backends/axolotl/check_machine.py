@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from backends.axolotl import schema
-from backends.axolotl.choices import FLASH, capability, choose, installed
+from backends.axolotl.choices import FLASH, bitsandbytes, capability, choose, installed
 from orchestrator.backend import Job
 from orchestrator.findings import Finding
 from orchestrator.spec import RunSpec
@@ -42,7 +42,7 @@ def _attention(spec: RunSpec, job: Job) -> Iterator[Finding]:
     elif job.packages is not None and not installed(job, package):
         message = f"{wanted} needs the package {package}; without it Axolotl fetches a kernel from the hub"
         yield _error("attention", message, fix="model.attention: auto, or docs/backends.md: compiled extensions")
-    if choose(spec, job).precision == "fp32":
+    if choose(spec, job).precision == "fp32" and not any(spec.native.get(key) for key in ("float16", "bfloat16")):
         message = f"{wanted} computes in 16 bits only"
         yield _error("attention", message, fix="training.precision: bf16, or model.attention: sdpa")
 
@@ -59,7 +59,7 @@ def _packages(spec: RunSpec, job: Job) -> Iterator[Finding]:
 def _wanted(spec: RunSpec) -> dict[str, str]:
     """Package -> the setting that needs it, empty when none does."""
     quantised = "method: qlora" if spec.method == "qlora" else ""
-    eight_bit = any(mark in spec.training.optimizer for mark in ("bnb", "8bit", "paged"))
+    eight_bit = bitsandbytes(spec.training.optimizer)
     plugins = " ".join(str(name) for name in spec.native.get("plugins") or [])
     return {
         "bitsandbytes": quantised or (f"training.optimizer: {spec.training.optimizer}" if eight_bit else ""),

@@ -1,27 +1,21 @@
-"""The recipe's `native:` keys: known, of the right type, and not a second truth beside our own settings."""
+"""The recipe's `native:` keys: known, of the right type, and free for a recipe to set."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, get_args
+from typing import Any
 
 from backends.axolotl import schema
-from backends.axolotl.mapping import CADENCE, DATA, KEPT, NOT_SFT, TRANSLATED, ours
+from backends.axolotl.mapping import DATA, KEPT, NOT_SFT
 from orchestrator.backend import Job
 from orchestrator.findings import Finding
-from orchestrator.spec import RunSpec, Scheduler
-
-_OPEN = {
-    "gradient_checkpointing": ("offload", "offload_disk"),
-    "load_in_8bit": (True, False),
-}
-"""Values of mapped keys that our settings can't say."""
+from orchestrator.spec import RunSpec
 
 
 def findings(spec: RunSpec, _: Job) -> list[Finding]:
-    """Unknown, mistyped, reserved and contradicting keys, and those that need something else."""
+    """Unknown, mistyped and reserved keys, rows that are named twice, and keys that need something else."""
     given = {key: value for key, value in spec.native.items() if value is not None}
-    return [*_unknown(given), *_reserved(given), *_second_truths(spec, given), *_rows(spec, given)]
+    return [*_unknown(given), *_reserved(given), *_rows(spec, given)]
 
 
 def _unknown(given: dict[str, Any]) -> Iterator[Finding]:
@@ -50,27 +44,6 @@ def _reserved(given: dict[str, Any]) -> Iterator[Finding]:
         yield _error("stage", key, message, fix="post-train rl, with backend trl")
 
 
-def _second_truths(spec: RunSpec, given: dict[str, Any]) -> Iterator[Finding]:
-    """A value that our own vocabulary also decides: plan, memory estimate and advice would be about another run."""
-    for key, value in given.items():
-        setting = ours(key)
-        if setting is None or key in (*CADENCE, *DATA, *KEPT) or _free(spec, key, value):
-            continue
-        message = f"native.{key} is {value!r}, but {setting} decides it; the plan would describe another run"
-        yield _error("contradiction", key, message, fix=f"remove native.{key} and set {setting}")
-
-
-def _free(spec: RunSpec, key: str, value: Any) -> bool:
-    """Keys that say what our settings can't, or that a recipe left open."""
-    training, own_rows = spec.training, spec.data.train is None
-    unset = {"save_steps": training.save_steps is None, "eval_steps": training.eval_steps is None}
-    sharded = key in TRANSLATED["hardware.sharding"] and spec.hardware.sharding == "fsdp2"
-    rows = own_rows and key in (*TRANSLATED["data.eval"], *TRANSLATED["training.loss_on"])
-    fraction = unset.get(key, False) and isinstance(value, float)
-    schedule = key == "lr_scheduler" and value not in get_args(Scheduler)
-    return key == "deepspeed" or sharded or rows or fraction or schedule or value in _OPEN.get(key, ())
-
-
 def _rows(spec: RunSpec, given: dict[str, Any]) -> Iterator[Finding]:
     named = [key for key in DATA if key in given]
     if named and spec.data.train:
@@ -85,10 +58,20 @@ def _rows(spec: RunSpec, given: dict[str, Any]) -> Iterator[Finding]:
     if "test_datasets" in given and spec.data.eval:
         yield _error("contradiction", "test_datasets", "held-out rows are named twice", fix="keep data.eval")
     if not spec.data.eval and not given.get("val_set_size") and not given.get("test_datasets"):
-        for key in ("evals_per_epoch", "eval_steps"):
-            if given.get(key):
-                message = f"native.{key} without held-out rows"
-                yield _error("eval", key, message, fix=f"set data.eval or native.val_set_size, or remove native.{key}")
+        yield from _idle(given)
+
+
+def _idle(given: dict[str, Any]) -> Iterator[Finding]:
+    """Validation without held-out rows: Axolotl passes over one of its keys, and stops at the other."""
+    if given.get("evals_per_epoch"):
+        message = "native.evals_per_epoch has no effect without held-out rows"
+        fix = "set data.eval or native.val_set_size"
+        yield Finding(
+            code="axolotl.native.eval", level="note", message=message, where="native.evals_per_epoch", fix=fix
+        )
+    if given.get("eval_steps"):
+        fix = "set data.eval or native.val_set_size, or remove native.eval_steps"
+        yield _error("eval", "eval_steps", "native.eval_steps without held-out rows", fix=fix)
 
 
 def _error(code: str, key: str, message: str, fix: str) -> Finding:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from backends.axolotl.choices import choose
+from backends.axolotl.choices import bitsandbytes, choose
 from orchestrator.backend import Job
 from orchestrator.findings import Finding
 from orchestrator.spec import RunSpec
@@ -30,8 +30,8 @@ def _fsdp2(spec: RunSpec, job: Job) -> Iterator[Finding]:
         message = "Axolotl 0.19.0 builds FSDP2's device mesh for CUDA only, so it can't shard on a CPU"
         fix = "hardware.sharding: ddp, or backend: trl, whose FSDP2 also runs on a CPU"
         yield _error("fsdp2_cpu", message, "hardware.sharding", fix)
-    if "8bit" in spec.training.optimizer or "bnb" in spec.training.optimizer:
-        message = f"optimizer {spec.training.optimizer} keeps 8-bit states that FSDP2 can't shard"
+    if bitsandbytes(spec.training.optimizer):
+        message = f"optimizer {spec.training.optimizer} is of bitsandbytes, whose states FSDP2 can't shard"
         yield _error("optimizer", message, "training.optimizer", fix="training.optimizer: adamw_torch_fused")
     if spec.method != "full" and _recomputes(spec, job):
         message = (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from backends.axolotl import check_data, check_machine, check_native, check_sharding, check_training
+from backends.axolotl import check_data, check_machine, check_native, check_sharding, check_training, check_truths
 from orchestrator.backend import Job
 from orchestrator.findings import Finding
 from orchestrator.spec import RunSpec
@@ -13,5 +13,5 @@ def findings(spec: RunSpec, job: Job) -> list[Finding]:
     if spec.stage != "sft":
         message = f"axolotl can't do stage {spec.stage!r} here"
         return [Finding(code="axolotl.stage", level="error", message=message, fix="backend: trl", where="backend")]
-    parts = (check_native, check_machine, check_training, check_sharding, check_data)
+    parts = (check_native, check_truths, check_machine, check_training, check_sharding, check_data)
     return [finding for part in parts for finding in part.findings(spec, job)]

@@ -52,6 +52,12 @@ def capability(job: Job) -> float:
     return min((gpu.capability for gpu in job.machine.gpus), default=math.inf)
 
 
+def bitsandbytes(optimizer: str) -> bool:
+    """Whether an optimizer is one of bitsandbytes': `adamw_torch_8bit` and the like are torchao's."""
+    ours = any(mark in optimizer for mark in ("bnb", "8bit", "paged"))
+    return ours and not any(mark in optimizer for mark in ("torch", "ao_"))
+
+
 def _attention(spec: RunSpec, job: Job, precision: str) -> str:
     """Never a kernel that is not there: asked for one, the engine would fetch it from the hub."""
     if spec.model.attention != "auto":

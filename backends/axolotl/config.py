@@ -14,7 +14,7 @@ PLUGIN = "backends.axolotl.worker.PostTrain"
 
 Config = dict[str, Any]
 
-_KERNELS = ("lora_mlp_kernel", "lora_qkv_kernel", "lora_o_kernel", "lora_embedding_kernel")
+KERNELS = ("lora_mlp_kernel", "lora_qkv_kernel", "lora_o_kernel", "lora_embedding_kernel")
 _GIB = 2**30
 
 
@@ -61,7 +61,7 @@ def _adapter(spec: RunSpec, chosen: Choices) -> Config:
         **_targets(lora),
         **({"lora_modules_to_save": list(lora.modules_to_save)} if lora.modules_to_save else {}),
         **({"peft_use_rslora": True} if lora.use_rslora else {}),
-        **({} if chosen.gpu else dict.fromkeys(_KERNELS, False)),
+        **({} if chosen.gpu else dict.fromkeys(KERNELS, False)),
     }
 
 
@@ -80,12 +80,10 @@ def _places(job: Job) -> Config:
 
 
 def _optimisation(training: TrainingSpec) -> Config:
-    default = TrainingSpec.model_fields
-    further = {
-        key: getattr(training, key)
-        for key in ("adam_beta1", "adam_beta2", "max_grad_norm")
-        if getattr(training, key) != default[key].default
-    }
+    changed = {key for key in ("adam_beta1", "adam_beta2", "max_grad_norm") if _differs(training, key)}
+    # Axolotl's own optimizers take the betas as a pair, or not at all
+    pair = {"adam_beta1", "adam_beta2"} if changed - {"max_grad_norm"} else set[str]()
+    further = {key: getattr(training, key) for key in sorted(changed | pair)}
     return {
         "sequence_len": training.max_length,
         "sample_packing": training.packing,
@@ -102,6 +100,10 @@ def _optimisation(training: TrainingSpec) -> Config:
         **further,
         "seed": training.seed,
     }
+
+
+def _differs(training: TrainingSpec, key: str) -> bool:
+    return bool(getattr(training, key) != TrainingSpec.model_fields[key].default)
 
 
 def _precision(chosen: Choices) -> Config:
@@ -170,10 +172,11 @@ _REPLACES = {
     "evals_per_epoch": ("eval_strategy",),
     "eval_strategy": ("eval_steps",),
     "warmup_ratio": ("warmup_steps",),
+    "batch_size": ("gradient_accumulation_steps",),
     "pretraining_dataset": ("datasets",),
 }
-"""A native key that says in another way what keys of ours say."""
+"""A native key that says in another way what keys of ours say; a strategy of `steps` only says that these hold."""
 
 
 def _replaced(key: str, native: Config) -> bool:
-    return any(key in _REPLACES.get(given, ()) for given, value in native.items() if value is not None)
+    return any(key in _REPLACES.get(given, ()) for given, value in native.items() if value not in (None, "steps"))

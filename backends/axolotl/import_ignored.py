@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from backends.axolotl import schema
@@ -19,7 +18,7 @@ def clean(reading: Reading) -> None:
     known = schema.known(reading.given)
     for key in list(reading.given):
         if key in known:
-            reading.given[key] = _numbers(key, _pruned(reading, key, reading.given[key], known[key]))
+            reading.given[key] = _numbers(_pruned(reading, key, reading.given[key], known[key]), known[key])
         elif plugin := schema.plugin_of(key):
             reading.leave(key, f"only the plugin {plugin} reads it, and `plugins` doesn't name that")
         elif not foreign:
@@ -53,21 +52,24 @@ def _reason(key: str, known: dict[str, Any]) -> str:
     return _IGNORED.format(version=schema.versions()["axolotl"]) + (near if "did you mean" in near else "")
 
 
-def _numbers(key: str, value: Any) -> Any:
-    """The value with every text replaced that Axolotl wants a number for."""
-    for path in _texts(key, value):
-        value = _replaced(value, path)
+def _numbers(value: Any, known: dict[str, Any]) -> Any:
+    """The value with every text and truth replaced that Axolotl makes a number of."""
+    wrong = _wrong(value, known)
+    while wrong is not None:
+        better = _replaced(value, wrong)
+        if _wrong(better, known) == wrong:
+            break
+        value, wrong = better, _wrong(better, known)
     return value
 
 
-def _texts(key: str, value: Any) -> Iterator[list[str]]:
-    for dotted, _ in schema.problems({key: value}):
-        yield dotted.split(".")[1:]
+def _wrong(value: Any, known: dict[str, Any]) -> list[str] | None:
+    return next((dotted.split(".")[1:] for dotted, _ in schema.faults("it", value, known)), None)
 
 
 def _replaced(value: Any, path: list[str]) -> Any:
-    if isinstance(value, str) and not path:
-        return number(value)
+    if isinstance(value, str | bool) and not path:
+        return number(value) if isinstance(value, str) else int(value)
     if isinstance(value, dict) and path and path[0] in value:
         return {**value, path[0]: _replaced(value[path[0]], path[1:])}
     if isinstance(value, list) and path and path[0].isdecimal():

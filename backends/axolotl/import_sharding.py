@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
+from backends.axolotl.config import KERNELS
 from backends.axolotl.reading import Reading
 
 RANKS = 8
@@ -13,6 +14,7 @@ _SIZES = ("dp_shard_size", "dp_replicate_size", "context_parallel_size", "tensor
 _SILENT = ("auto_wrap_policy", "reshard_after_forward", "cpu_ram_efficient_loading", "state_dict_type")
 """Keys of `fsdp_config` that we write where a recipe doesn't."""
 _OLD = "FSDP1, which Axolotl is about to remove; hardware.sharding: fsdp2 does the same"
+_QUIET = "with fsdp_version inside fsdp_config alone, Axolotl leaves its LoRA kernels off"
 
 Config = dict[str, Any]
 
@@ -39,16 +41,24 @@ def translate(reading: Reading) -> None:
 
 
 def _fsdp2(reading: Reading) -> None:
+    outside_version = reading.take("fsdp_version")
     config = {key: value for key, value in reading.take("fsdp_config").items() if key != "fsdp_version"}
-    reading.take("fsdp_version")
     silent = dict.fromkeys(key for key in _SILENT if key not in config)
     recomputed = bool(config.pop("activation_checkpointing", None))
     outside = reading.given.get("gradient_checkpointing")
     reading.put("native.fsdp_config", {**config, **silent}, key="fsdp_config")
+    _kernels(reading, outside_version)
     if not isinstance(outside, str):
         reading.put("training.gradient_checkpointing", recomputed, key="fsdp_config.activation_checkpointing")
         if not outside:
             reading.take("gradient_checkpointing")
+
+
+def _kernels(reading: Reading, outside_version: Any) -> None:
+    """Axolotl turns its LoRA kernels on by itself, but not where only `fsdp_config` says that this is FSDP2."""
+    adapter = reading.foreign.given.get("adapter")
+    if adapter and outside_version is None and not any(reading.given.get(key) is not None for key in KERNELS):
+        reading.put("native.lora_mlp_kernel", False, comment=_QUIET)
 
 
 def _version(given: Config) -> str:

@@ -44,7 +44,14 @@ def arguments(file: Path, processes: int) -> tuple[str, ...]:
 
 def _yaml(spec: RunSpec, job: Job, chosen: Choices) -> str:
     written: dict[str, Any] = configuration(spec, job, chosen)
-    return yaml.safe_dump(written, sort_keys=False, allow_unicode=True)
+    return yaml.dump(written, Dumper=_Plain, sort_keys=False, allow_unicode=True)
+
+
+class _Plain(yaml.SafeDumper):
+    """Writes a list that stands twice in full both times."""
+
+    def ignore_aliases(self, data: object) -> bool:
+        return True
 
 
 def _header(spec: RunSpec, environment: dict[str, str], command: tuple[str, ...]) -> str:

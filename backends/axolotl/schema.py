@@ -57,14 +57,15 @@ def problems(given: dict[str, Any]) -> Iterator[tuple[str, str]]:
     legible, plugins = known(given), _plugins(given)
     for key, value in given.items():
         if key in legible:
-            yield from _wrong(key, value, legible[key])
+            yield from faults(key, value, legible[key])
         elif plugin := plugin_of(key):
             yield key, f"`{key}` is read by the plugin {plugin}, which native.plugins doesn't name; it would be ignored"
         elif not foreign(plugins):
             yield key, f"Axolotl has no `{key}`{nearest(key, legible)} and would ignore it without a word"
 
 
-def _wrong(key: str, value: Any, schema: dict[str, Any]) -> Iterator[tuple[str, str]]:
+def faults(key: str, value: Any, schema: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """The worst thing that is wrong with a value: dotted key and words; nothing when it is right."""
     from jsonschema import Draft202012Validator
     from jsonschema.exceptions import best_match
 
