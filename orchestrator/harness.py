@@ -19,6 +19,9 @@ from orchestrator.leash import EXIT_STOPPED, Leash
 RUN_VARIABLE = "POST_TRAIN_RUN"
 ATTEMPT_VARIABLE = "POST_TRAIN_ATTEMPT"
 RESUME_VARIABLE = "POST_TRAIN_RESUME"
+UNTRAINED_VARIABLE = "POST_TRAIN_UNTRAINED"
+"""Set where training was cut so short that its effect proves nothing: an adapter may be all zeros after two steps of
+GRPO that met no group whose rewards differ, or vanish in the rounding of a merge."""
 
 
 class WorkError(Exception):
@@ -37,6 +40,7 @@ class Harness:
     """A worker's view of its run.
 
     Attributes:
+        run: the run's folder; None when run by hand.
         rank: this process's rank, 0 alone.
         events: where rank 0 writes events; other ranks write nothing but errors.
         leash: tells when a stop is wanted; None when run by hand.
@@ -46,9 +50,10 @@ class Harness:
     def __init__(self) -> None:
         attempt = os.environ.get(ATTEMPT_VARIABLE)
         path = Path(attempt) / "events.jsonl" if attempt else None
+        self.run = Path(os.environ[RUN_VARIABLE]) if attempt else None
         self.rank = int(os.environ.get("RANK", "0"))
         self.events = EventWriter(path if self.rank == 0 else None)
-        self.leash = Leash(Path(os.environ[RUN_VARIABLE]), Path(attempt), self._leave) if attempt else None
+        self.leash = Leash(self.run, Path(attempt), self._leave) if self.run and attempt else None
         self.resume = os.environ.get(RESUME_VARIABLE) == "1"
         self._errors = EventWriter(path)
 

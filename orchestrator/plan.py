@@ -6,7 +6,7 @@ import shlex
 from pathlib import Path
 from typing import Any
 
-from orchestrator import findings, launchers
+from orchestrator import findings, harness, launchers
 from orchestrator.backend import ModelRef, Native
 from orchestrator.envs import EnvRef
 from orchestrator.errors import (
@@ -40,6 +40,7 @@ class RunPlan(Part):
         native: the engine's files, launch and promised artifacts; None when errors prevent it.
         reuses: id of a finished run with the same fingerprint and parents that stands in for this one.
         resumes: id of a stopped run with the same fingerprint and parents that goes on instead of this one.
+        smoke: it is a smoke run, or belongs to the chain of one.
     """
 
     run_id: str
@@ -59,6 +60,7 @@ class RunPlan(Part):
     fingerprint: str
     reuses: str | None = None
     resumes: str | None = None
+    smoke: bool = False
 
     @property
     def argv(self) -> tuple[str, ...]:
@@ -78,7 +80,8 @@ class RunPlan(Part):
             "PYTHONSAFEPATH": "1",
             "PYTHONUNBUFFERED": "1",
         }
-        return {**fixed, **(self.native.launch.env if self.native else {})}
+        allowed = {harness.UNTRAINED_VARIABLE: "1"} if self.smoke and self.spec.stage not in ("sft", "dpo") else {}
+        return {**fixed, **allowed, **(self.native.launch.env if self.native else {})}
 
     @property
     def command(self) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from orchestrator import addressing, chain, envs, fingerprint, hardware, inputs, registry, sizing
+from orchestrator import addressing, chain, engines, envs, fingerprint, hardware, inputs, registry, sizing, smoke
 from orchestrator.artifacts import intact
 from orchestrator.backend import Backend, Job, ModelRef
 from orchestrator.chain import Link
@@ -32,6 +32,8 @@ class Planner:
         env: `--env`, passed to every backend environment.
         output: `--output`, the folder of the stage that was asked for; conversions before it lie in the store.
         reuse: take finished stages with the same fingerprint instead of running them again.
+        smoke: plan the smoke run of every stage.
+        engine: the backend to do every training stage that it has, whatever the recipe names.
         say: told about anything that takes longer than a moment.
     """
 
@@ -39,6 +41,8 @@ class Planner:
     env: str | None = None
     output: Path | None = None
     reuse: bool = False
+    smoke: bool = False
+    engine: str | None = None
     say: Callable[[str], None] = lambda _: None
     machine: Machine = field(default_factory=hardware.detect)
     plans: list[RunPlan] = field(default_factory=list)
@@ -53,11 +57,14 @@ class Planner:
         named: dict[str, str] = {}
         twice: set[str] = set()
         for index in range(len(recipe.stages)):
-            resolved = resolve(self._follow(recipe, index), index, addressing.flags_of(recipe, index, flags))
+            given = addressing.flags_of(recipe, index, flags)
+            asked = resolve(self._follow(recipe, index), index, engines.flags_for(recipe, index, given, self.engine))
+            resolved = smoke.bounded(asked, given) if self.smoke else asked
             parents = [self._link(_earlier(reference, named, twice)) for reference in resolved.spec.parents]
             plan = self._stage(resolved, parents, pipeline)
-            twice |= {plan.spec.name, plan.spec.stage} & named.keys()
-            named |= {plan.spec.name: plan.run_id, plan.spec.stage: plan.run_id, "previous": plan.run_id}
+            called = asked.spec.name  # what later stages call it: a smoke run's name is longer
+            twice |= {called, plan.spec.stage} & named.keys()
+            named |= {called: plan.run_id, plan.spec.stage: plan.run_id, "previous": plan.run_id}
             if plan.spec.stage != "eval":
                 named["previous model"] = plan.run_id
         return self.plans
@@ -151,6 +158,7 @@ class Planner:
         estimate = sizing.estimate(spec, Path(model.path), bool(self.machine.gpus))
         found = accept(
             [
+                *resolved.findings,
                 *combinations.check(spec, backend),
                 *look.findings,
                 *hyperparameters.check(spec, job.rows),
@@ -180,6 +188,7 @@ class Planner:
             findings=tuple(found),
             identity=payload,
             fingerprint=fingerprint.fingerprint(payload),
+            smoke=self.smoke,
         )
 
     def _start(self, spec: RunSpec, parents: list[Link]) -> tuple[ModelRef, tuple[ModelRef, ...]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_args
@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from orchestrator import defaults
 from orchestrator.errors import RecipeError
+from orchestrator.findings import Finding
 from orchestrator.nearest import nearest
 from orchestrator.recipe import Recipe, Settings, Value
 from orchestrator.spec import Method, RunSpec, Stage
@@ -19,10 +20,11 @@ from orchestrator.vocabulary import meaningful, settings
 
 @dataclass(frozen=True)
 class Resolved:
-    """A complete spec, and for each dotted setting the place its value came from."""
+    """A complete spec, for each dotted setting the place its value came from, and what was noticed on the way."""
 
     spec: RunSpec
     origins: dict[str, str]
+    findings: tuple[Finding, ...] = ()
 
 
 def resolve(recipe: Recipe, index: int, flags: Settings) -> Resolved:
@@ -41,7 +43,44 @@ def resolve(recipe: Recipe, index: int, flags: Settings) -> Resolved:
         raise RecipeError(f"{noun} with the settings of stage {stage!r}", where=where, details=problems)
     origins = {k: chosen[k].origin if k in chosen else "default" for k in settings() if meaningful(k, stage, method)}
     natives = {k: v.origin for k, v in chosen.items() if k.startswith("native.")}
-    return Resolved(spec, origins | natives)
+    return Resolved(spec, origins | natives, tuple(_told(recipe, index, flags)))
+
+
+def engines(recipe: Recipe, index: int, flags: Settings) -> tuple[str, str]:
+    """The backend that a recipe means for a stage, and the one that does it with these flags."""
+    usual = {"backend": Value(defaults.for_stage(*_kind(recipe, index, flags))["backend"], "default")}
+    written = usual | recipe.defaults | recipe.stages[index]
+    return str(written["backend"].value), str((written | flags)["backend"].value)
+
+
+def _left_out(recipe: Recipe, index: int, flags: Settings) -> Settings:
+    """The recipe's native keys that don't reach the spec: all, when they are another engine's or `native={}` is set."""
+    written, engine = engines(recipe, index, flags)
+    if written == engine and not _emptied(flags):
+        return {}
+    given = recipe.defaults | recipe.stages[index]
+    return {k: v for k, v in given.items() if k.startswith("native.") and k not in flags}
+
+
+def _emptied(flags: Settings) -> bool:
+    return "native" in flags and flags["native"].value == {}
+
+
+def _told(recipe: Recipe, index: int, flags: Settings) -> Iterator[Finding]:
+    """What is left out. An error unless it is wanted so: nobody but the user knows what a run is without these keys."""
+    dropped = _left_out(recipe, index, flags)
+    if not dropped:
+        return
+    keys, where = ", ".join(dropped), next(iter(dropped.values())).origin
+    written, engine = engines(recipe, index, flags)
+    if _emptied(flags):
+        why = f"they are of {written} and mean nothing to {engine}" if written != engine else "as asked"
+        message = f"the recipe's native keys {keys} are left out: {why}"
+        yield Finding(code="native.dropped", level="note", message=message, where=where)
+        return
+    message = f"the recipe's native keys {keys} are of {written} and mean nothing to {engine}"
+    fix = f"leave them out with --set native={{}}; set what {engine} needs with --set native.KEY=VALUE"
+    yield Finding(code="native.foreign", level="error", message=message, where=where, fix=fix)
 
 
 def _kind(recipe: Recipe, index: int, flags: Settings) -> tuple[Stage, Method]:
@@ -64,7 +103,8 @@ def _layers(recipe: Recipe, index: int, flags: Settings, stage: Stage, method: M
     model = ("model.path", "model.revision") if "from" in given else ()
     shared = {k: v for k, v in recipe.defaults.items() if meaningful(k, stage, method) and k not in model}
     named = {"name": Value(recipe.name, "recipe's name")} if recipe.name else {}
-    return ours | named | shared | given
+    dropped = _left_out(recipe, index, flags).keys() | ({"native"} if _emptied(flags) else set())
+    return {k: v for k, v in (ours | named | shared | given).items() if k not in dropped}
 
 
 def _misplaced(given: Settings, stage: Stage, method: Method) -> list[str]:

@@ -9,7 +9,8 @@ from orchestrator.findings import Finding
 from orchestrator.nearest import nearest
 from orchestrator.spec import RunSpec
 
-_KEYS = {"steps", "seconds_per_step", "die_at", "exit_code", "silent", "garbage", "hollow", "fail", "ignore_stop"}
+_BEHAVIOURS = ("silent", "garbage", "hollow", "fail", "ignore_stop", "unsaved")
+_KEYS = {"steps", "seconds_per_step", "die_at", "exit_code", *_BEHAVIOURS}
 
 
 class FakeBackend:
@@ -24,6 +25,8 @@ class FakeBackend:
         return Capabilities(
             methods={"sft": methods, "dpo": methods, "grpo": methods, "merge": (), "eval": ()},
             sharding=("none", "ddp", "fsdp2"),
+            cadence=("steps",),
+            stand_in=True,
         )
 
     def lock(self) -> EnvLock | None:
@@ -53,6 +56,7 @@ class FakeBackend:
             "output": str(job.run_dir / expected.path),
             "kind": expected.kind,
             "checkpoints": str(job.run_dir / "checkpoints"),
+            "save_steps": spec.training.save_steps,
             "compare": [model.label for model in job.compare],
             **spec.native,
         }

@@ -38,6 +38,8 @@ def _step(job: dict[str, Any], harness: Harness, step: int, checkpoint: Path) ->
     checkpoint.parent.mkdir(parents=True, exist_ok=True)
     checkpoint.write_text(json.dumps({"step": step}))
     harness.events.emit("step", step=step, total=job["steps"], metrics={"loss": _loss(job, step)})
+    if job["save_steps"] and step % job["save_steps"] == 0 and not job.get("unsaved"):
+        harness.events.emit("checkpoint", step=step, path=str(checkpoint))
     if harness.leash and harness.leash.wanted and not job.get("ignore_stop"):
         raise Stopped
 
@@ -74,6 +76,8 @@ def _write(job: dict[str, Any]) -> None:
     config, tensors = names[job["kind"]]
     (folder / config).write_text(json.dumps({"stage": job["stage"]}))
     (folder / tensors).write_bytes(weights)
+    if job["kind"] == "model":
+        (folder / "tokenizer.json").write_text("{}")
 
 
 def _safetensors(seed: int) -> bytes:

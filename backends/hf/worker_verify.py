@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from torch import Tensor
 
 from backends.hf import worker_model
 from backends.hf.worker_adapter import Adapter
-from orchestrator.harness import WorkError
+from orchestrator.harness import UNTRAINED_VARIABLE, WorkError
 
 PROMPTS = (
     "The capital of France is",
@@ -95,7 +96,8 @@ def _measure(wanted: Tensor, plain: Tensor, got: Tensor, share: float) -> Proof:
 
 
 def _judge(proof: Proof, dtype: str) -> None:
-    if proof.effect == 0:
+    cut_short = UNTRAINED_VARIABLE in os.environ
+    if proof.effect == 0 and not cut_short:
         text = "base plus adapter answers exactly like the base: the adapter has no effect on this model"
         raise WorkError("adapter.no_effect", text, fix="give the base it was trained on, or train the adapter again")
     if not proof.difference <= proof.tolerance:
@@ -104,6 +106,6 @@ def _judge(proof: Proof, dtype: str) -> None:
         raise WorkError(
             "merge.verify", text, why="the merged model is not the one that was trained", fix="set merge.dtype: float32"
         )
-    if proof.lost > _LOST:
+    if proof.lost > _LOST and not cut_short:
         text = f"stored as {dtype}, rounding takes away {proof.lost:.0%} of what the adapter changed"
         raise WorkError("merge.rounded_away", text, fix="set merge.dtype: float32")

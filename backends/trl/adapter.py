@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from backends.trl import checks, native
+from backends.trl.steps import CADENCE
 from orchestrator.backend import Backend, Capabilities, EnvLock, Job, Native
 from orchestrator.findings import Finding
 from orchestrator.spec import Method, RunSpec
@@ -21,7 +22,8 @@ class Trl:
     def capabilities(self) -> Capabilities:
         """Every training stage with every method."""
         stages = {"sft": _METHODS, "dpo": _METHODS, "grpo": _METHODS}
-        return Capabilities.model_validate({"methods": stages, "sharding": ("none", "ddp", "fsdp2")})
+        sharding, cadence = ("none", "ddp", "fsdp2"), [f"config.{key}" for key in CADENCE]
+        return Capabilities.model_validate({"methods": stages, "sharding": sharding, "cadence": cadence})
 
     def lock(self) -> EnvLock:
         """The pins of the engine's environment."""

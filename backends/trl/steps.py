@@ -11,6 +11,17 @@ from orchestrator.spec import RunSpec
 CHECKPOINTS = 10
 """Checkpoints a run writes when nobody says how often."""
 
+CADENCE = (
+    *("num_train_epochs", "max_steps", "gradient_accumulation_steps", "warmup_steps"),
+    *("logging_strategy", "logging_steps", "logging_first_step", "save_strategy", "save_steps"),
+    *("do_eval", "eval_strategy", "eval_steps", "eval_delay", "eval_on_start", "load_best_model_at_end"),
+    *("steps_per_generation", "num_iterations"),
+)
+"""Keywords of the trainer's configuration that say how long to train, or how often to log, save, validate and generate.
+
+`num_iterations` moves the steps at which GRPO generates, and only there a checkpoint resumes exactly.
+"""
+
 
 def generation_every(config: dict[str, Any]) -> int:
     """Optimizer steps between two moments at which GRPO generates anew. Only there does a resume repeat exactly."""

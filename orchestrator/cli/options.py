@@ -24,6 +24,9 @@ RUNS = click.option(
 JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout, nothing else.")
 ENV = click.option("--env", help="Use this environment (folder or python) for the backend, or `current`.")
 SETTING = click.option("--set", "sets", multiple=True, metavar="KEY=VALUE", help="Any setting, e.g. training.epochs=2.")
+SMOKE = click.option(
+    "--smoke", is_flag=True, help="A bounded trial: two optimizer steps, no validation, a checkpoint at step 2."
+)
 DRY = click.option("--dry-run", is_flag=True, help="Show what would run; start nothing.")
 
 _STAGE = (
@@ -49,6 +52,7 @@ _TRAIN = (
     click.option("--epochs", type=float, help="Passes over the data."),
     click.option("--processes", type=int, help="Ranks on this machine."),
     click.option("--sharding", help="none, ddp or fsdp2."),
+    SMOKE,
     click.option("--resume", metavar="RUN", help="Go on with a stopped run; takes no other setting."),
 )
 _SETTINGS = {

@@ -15,6 +15,7 @@ from orchestrator.cli import options, stage
 @options.RUNS
 @options.ENV
 @options.SETTING
+@options.SMOKE
 @options.JSON
 @click.option("--reuse", is_flag=True, help="Plan as `run --reuse` would.")
 def command(recipe: str, **given: Any) -> None:

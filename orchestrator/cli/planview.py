@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+from functools import reduce
+from operator import getitem
 from typing import Any
 
 import click
 import yaml
 
+from orchestrator import smoke
 from orchestrator.plan import RunPlan
 from orchestrator.preflight.room import size
 from orchestrator.vocabulary import relevant
@@ -38,6 +41,7 @@ def _lines(plan: RunPlan) -> list[str]:
         "from": ", ".join(p.run for p in plan.parents) or plan.model.path or "nothing",
         "compares": ", ".join(m.label for m in plan.compare),
         "backend": f"{plan.spec.backend}, {plan.env.python}" + ("" if plan.env.ready else " (not installed yet)"),
+        "smoke": _bounds(plan),
         "fingerprint": plan.fingerprint[:16],
         "at least": _estimate(plan),
         "leaves": ", ".join(f"{e.kind} in {e.path}" for e in plan.native.expected) if plan.native else "",
@@ -48,6 +52,17 @@ def _lines(plan: RunPlan) -> list[str]:
     if plan.native:
         lines += [click.style("  --- command", dim=True), f"  {plan.command}"]
     return lines + [line for finding in plan.findings for line in _finding(finding.model_dump())]
+
+
+def _bounds(plan: RunPlan) -> str:
+    """What `--smoke` decided, setting by setting."""
+    names = [name for name, origin in plan.origins.items() if origin == smoke.FLAG and name not in ("name", "accept")]
+    tree = plan.spec.model_dump(by_alias=True)
+    return ", ".join(f"{name} {_written(reduce(getitem, name.split('.'), tree))}" for name in names)
+
+
+def _written(value: Any) -> str:
+    return "unset" if value is None else str(value)
 
 
 def _estimate(plan: RunPlan) -> str:

@@ -6,10 +6,10 @@ import json
 
 import click
 
-from orchestrator import addressing, library, schema
-from orchestrator.cli import options, planview
-from orchestrator.recipe import Recipe
-from orchestrator.resolve import resolve
+from orchestrator import addressing, library, schema, smoke
+from orchestrator.cli import importing, options, planview
+from orchestrator.recipe import Recipe, Settings
+from orchestrator.resolve import Resolved, resolve
 
 
 @click.group(invoke_without_command=True, short_help="List, show and check recipes.")
@@ -19,6 +19,9 @@ def command(ctx: click.Context, as_json: bool) -> None:
     """Recipes: without a subcommand, list the shipped ones."""
     if ctx.invoked_subcommand is None:
         _list(as_json)
+
+
+command.add_command(importing.command)
 
 
 @command.command("list")
@@ -50,20 +53,28 @@ def _stages(recipe: Recipe) -> list[str]:
 @click.argument("recipe")
 @click.option("--resolved", is_flag=True, help="Every value, with where it came from.")
 @options.SETTING
+@click.option("--smoke", "small", is_flag=True, help="As `--smoke` would run it.")
 @options.JSON
-def show(recipe: str, resolved: bool, sets: tuple[str, ...], as_json: bool) -> None:
+def show(recipe: str, resolved: bool, sets: tuple[str, ...], small: bool, as_json: bool) -> None:
     """Show RECIPE as written, or with every value filled in."""
     found = library.find(recipe)
-    if sets and not (resolved or as_json):
-        raise click.UsageError("--set changes nothing in a recipe as written; add --resolved")
+    if (sets or small) and not (resolved or as_json):
+        flag = "--set" if sets else "--smoke"
+        raise click.UsageError(f"{flag} changes nothing in a recipe as written; add --resolved")
     if not resolved and not as_json:
         assert found.path is not None
         return click.echo(found.path.read_text(encoding="utf-8"), nl=False)
-    stages = [resolve(found, n, addressing.flags_of(found, n, options.sets(sets))) for n in range(len(found.stages))]
+    stages = [_filled(found, n, options.sets(sets), small) for n in range(len(found.stages))]
     if as_json:
         dumps = [{"spec": s.spec.model_dump(mode="json", by_alias=True), "origins": s.origins} for s in stages]
         return click.echo(json.dumps(dumps, indent=2))
     return click.echo("\n\n".join(planview.resolved(s.spec, s.origins) for s in stages))
+
+
+def _filled(recipe: Recipe, index: int, flags: Settings, small: bool) -> Resolved:
+    given = addressing.flags_of(recipe, index, flags)
+    found = resolve(recipe, index, given)
+    return smoke.bounded(found, given) if small else found
 
 
 @command.command("schema")

@@ -16,6 +16,7 @@ from orchestrator.errors import UsageError
 @options.RUNS
 @options.ENV
 @options.SETTING
+@options.SMOKE
 @options.DRY
 @options.JSON
 @click.option(
@@ -28,6 +29,7 @@ def command(recipe: str | None, **given: Any) -> None:
     \b
     post-train run quickstart
     post-train run my.yaml --set training.max_steps=100
+    post-train run my.yaml --smoke
     """
     if given["resume"] is not None:
         return stage.resume(given["resume"], {**given, "recipe": recipe})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from orchestrator import proof, smoke
 from orchestrator.artifacts import total_size
 from orchestrator.cli.rowview import headline
 from orchestrator.preflight.room import size
@@ -11,10 +12,11 @@ from orchestrator.store import Run
 
 
 def as_dict(run: Run) -> dict[str, Any]:
-    """A run's manifest, with its folder and the absolute paths of its artifacts."""
+    """A run's manifest, with its folder, the absolute paths of its artifacts, and what a smoke run proved."""
     dump = run.manifest.model_dump(mode="json", by_alias=True)
     outputs = {a.kind: str(run.path / a.path) for a in run.manifest.artifacts}
-    return {**dump, "folder": str(run.path), "outputs": outputs}
+    proved = {"smoke": proof.read(run).model_dump(mode="json")} if proof.is_smoke(run) else {}
+    return {**dump, "folder": str(run.path), "outputs": outputs, **proved}
 
 
 def made(run: Run) -> str:
@@ -23,7 +25,24 @@ def made(run: Run) -> str:
     seconds = sum((a.ended or a.started) - a.started for a in m.attempts)
     lines = [f"{m.spec.stage} {m.id}: {m.state} in {seconds:.0f} s  {headline(m.metrics)}".rstrip()]
     lines += [f"  {a.kind:<9}{run.path / a.path}  ({size(total_size(a.files))})" for a in m.artifacts]
-    return "\n".join([*lines, *comparison(run)])
+    return "\n".join([*lines, *proved(run), *comparison(run)])
+
+
+def proved(run: Run) -> list[str]:
+    """What a smoke run showed; nothing for any other run."""
+    if not proof.is_smoke(run):
+        return []
+    found = proof.read(run)
+    facts = [f"{found.steps} optimizer steps done"]
+    if found.checkpoint:
+        facts.append(f"checkpoint written at step {smoke.STEPS} ({size(found.bytes)})")
+    if found.peak_memory is not None:
+        facts.append(f"peak memory {size(found.peak_memory)}")
+    if found.seconds is not None:
+        facts.append(f"{found.seconds:.3g} s a step")
+    if found.unchanged:
+        facts.append("nothing learned: no reward differed within a group")
+    return [f"  smoke    {', '.join(facts)}"]
 
 
 def comparison(run: Run) -> list[str]:
@@ -56,4 +75,4 @@ def details(run: Run) -> list[str]:
             f"  failure      [{m.failure.code}] {m.failure.message}",
             *([f"  fix          {m.failure.fix}"] if m.failure.fix else []),
         ]
-    return lines + comparison(run)
+    return lines + proved(run) + comparison(run)

@@ -16,6 +16,7 @@ def command(**given: Any) -> None:
 
     \b
     post-train sft --method qlora --model org/model --data chat.jsonl
+    post-train sft --recipe muse_glimmer/qlora --data chat.jsonl --smoke
     post-train sft --recipe muse_glimmer/qlora --data chat.jsonl
     post-train sft --resume latest
     """

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from orchestrator import library, plan, progress
+from orchestrator import library, plan, progress, proof
 from orchestrator.cli import planview, runview
 from orchestrator.errors import RunInterrupted, UsageError
 from orchestrator.plan import RunPlan
@@ -30,6 +30,7 @@ class Request:
     reuse: bool = False
     dry_run: bool = False
     as_json: bool = False
+    smoke: bool = False
 
 
 def request(given: dict[str, Any]) -> Request:
@@ -40,7 +41,7 @@ def request(given: dict[str, Any]) -> Request:
     """
     if given.get("env") is not None and not given["env"].strip():
         raise UsageError("it is empty", where="--env", fix="name a folder or a Python, or leave it out")
-    known = {k: given[k] for k in ("env", "output", "reuse", "dry_run", "as_json") if k in given}
+    known = {k: given[k] for k in ("env", "output", "reuse", "dry_run", "as_json", "smoke") if k in given}
     return Request(given["runs"].expanduser().absolute(), **known)
 
 
@@ -71,7 +72,7 @@ def _name(given: dict[str, Any]) -> str:
 def execute(recipe: Recipe, settings: Settings, wanted: Request) -> None:
     """Plan a recipe, then show it or run it."""
     shown = progress.make(wanted.as_json)
-    planner = Planner(Store(wanted.runs), wanted.env, wanted.output, wanted.reuse, shown.say)
+    planner = planner_of(wanted, shown)
     plans = planner.recipe(recipe, settings)
     if wanted.dry_run:
         planview.show(plans, wanted.as_json)
@@ -83,6 +84,13 @@ def execute(recipe: Recipe, settings: Settings, wanted: Request) -> None:
     return report(finished, planner.store, wanted.as_json)
 
 
+def planner_of(wanted: Request, shown: progress.Progress, engine: str | None = None) -> Planner:
+    """A planner that plans what is wanted."""
+    return Planner(
+        Store(wanted.runs), wanted.env, wanted.output, wanted.reuse, wanted.smoke, engine=engine, say=shown.say
+    )
+
+
 def _one(runner: Runner, store: Store, each: RunPlan) -> Run:
     if runner.asked_to_stop:
         fix = "call it again; `post-train run` goes on from here with --reuse"
@@ -92,11 +100,18 @@ def _one(runner: Runner, store: Store, each: RunPlan) -> Run:
         return store.find(str(each.run_dir))
     if each.resumes:
         runner.say(f"{each.spec.stage} {each.resumes}: going on from its newest checkpoint")
-        return runner.resume(store.find(str(each.run_dir)))
+        return _proved(runner.resume(store.find(str(each.run_dir))))
     for finding in each.findings:
         if finding.level == "advice" and not finding.accepted:
             runner.say(f"advice [{finding.code}] {finding.where or each.spec.stage}: {finding.message}")
-    return runner.start(each)
+    return _proved(runner.start(each))
+
+
+def _proved(run: Run) -> Run:
+    """The same run; a smoke run that came to its end and proves nothing is a failure all the same."""
+    if proof.is_smoke(run):
+        proof.require(run)
+    return run
 
 
 def resume(reference: str, given: dict[str, Any]) -> None:
@@ -115,7 +130,7 @@ def resume(reference: str, given: dict[str, Any]) -> None:
         )
     shown = progress.make(given["as_json"])
     store = store_at(given["runs"])
-    report([Runner(store, shown, shown.say).resume(store.find(reference))], store, given["as_json"])
+    report([_proved(Runner(store, shown, shown.say).resume(store.find(reference)))], store, given["as_json"])
 
 
 def report(finished: list[Run], store: Store, as_json: bool) -> None:
