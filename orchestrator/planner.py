@@ -15,7 +15,7 @@ from orchestrator.findings import Finding, accept, errors
 from orchestrator.hardware import Machine
 from orchestrator.index import Row
 from orchestrator.plan import RunPlan, load_plan
-from orchestrator.preflight import combinations, data, environment, folder, hyperparameters, room, weights
+from orchestrator.preflight import combinations, data, environment, folder, hyperparameters, room, tracking, weights
 from orchestrator.recipe import Recipe, Settings, Value
 from orchestrator.resolve import Resolved, resolve
 from orchestrator.spec import RunSpec
@@ -166,6 +166,7 @@ class Planner:
                 *weights.check(Path(model.path)),
                 *room.check(estimate, run_dir, self.machine),
                 *environment.check(env),
+                *tracking.check(spec),
                 *_asked(spec, backend, job),
             ],
             spec.accept,

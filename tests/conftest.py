@@ -228,6 +228,7 @@ def reward(write: Write) -> Path:
 def base(write: Write) -> Path:
     """A model folder with one tensor of 2 x 3 bfloat16."""
     write("base/config.json", "{}")
+    write("base/tokenizer.json", "{}")
     return write("base/model.safetensors", safetensors({"w": ("BF16", [2, 3], 12)})).parent
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import importlib.util
 import json
 import os
 import subprocess
@@ -122,10 +121,8 @@ def test_an_environment_has_its_locks(backend: Backend) -> None:
     assert (lock.folder / "torch.txt").is_file()
 
 
-def test_the_worker_is_a_module_that_can_be_called(backend: Backend) -> None:
-    path = ROOT / "backends" / backend.name / "worker.py"
-    assert '__name__ == "__main__"' in path.read_text()
-    assert "Harness().main(" in path.read_text()
+def test_the_worker_reports_through_the_harness(backend: Backend) -> None:
+    assert "Harness(" in (ROOT / "backends" / backend.name / "worker.py").read_text()
 
 
 def test_no_framework_is_imported_by_an_adapter(backend: Backend) -> None:
@@ -162,8 +159,13 @@ def test_everything_lies_below_the_run(name: str, stage: str, files: dict[str, P
     for one in native.expected:
         assert one.path.startswith("artifacts/")
     assert str(work / "r" / native.files[0].path) in native.launch.args
-    assert native.launch.module == f"backends.{name}.worker"
-    assert importlib.util.find_spec(native.launch.module) is not None
+    ours = f"backends.{name}.worker"
+    if native.launch.module == ours:
+        text = (ROOT / "backends" / name / "worker.py").read_text()
+        assert '__name__ == "__main__"' in text
+        assert "Harness().main(" in text
+    else:
+        assert ours in native.files[0].content, "the engine's own main has our frame inside"
 
 
 @pytest.mark.parametrize(("name", "stage"), PAIRS)

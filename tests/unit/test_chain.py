@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -160,8 +161,8 @@ def test_a_setting_that_no_stage_takes_is_refused(plans: MakePlans, pipeline: di
     assert f"--set {key.replace('__', '.')}" in str(caught.value)
 
 
-def test_another_model_for_a_pipeline(plans: MakePlans, pipeline: dict[str, Any], write: Write, base: Path) -> None:
-    other = write("other/model.safetensors", (base / "model.safetensors").read_bytes()).parent
+def test_another_model_for_a_pipeline(plans: MakePlans, pipeline: dict[str, Any], base: Path) -> None:
+    other = shutil.copytree(base, base.with_name("other"))
     made = plans(pipeline, model__path=str(other))
     assert [errors(p.findings) for p in made] == [[]] * 5
     assert made[0].model.path == str(other)

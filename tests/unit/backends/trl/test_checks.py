@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -77,14 +76,6 @@ REFUSED: list[tuple[str, str, str, Case, Case]] = [
     ("trl.reward", "grpo", "lora", {}, {"rl": {"reward": ["/nowhere/reward.py:score"]}}),
     ("trl.processes", "sft", "lora", GPU, {"hardware": {"processes": 9, "sharding": "ddp"}}),
     ("trl.quant_storage", "sft", "qlora", GPU, {"hardware": TWO, "model": {"dtype": "float32"}}),
-    ("model.folder", "sft", "lora", {"model": {"label": "base", "path": "/nowhere/model"}}, {}),
-    (
-        "model.folder",
-        "grpo",
-        "lora",
-        {"model": {"label": "sft-1", "path": "org/model", "adapter": "/runs/sft/adapter"}},
-        {},
-    ),
     ("trl.native.section", "sft", "lora", {}, {"native": {"configs": {}}}),
     ("trl.native.section", "sft", "lora", {}, {"native": {"config": 3}}),
     ("trl.native.unused", "sft", "full", {}, {"native": {"peft": {"use_dora": True}}}),
@@ -167,19 +158,6 @@ def test_model_folders(make_spec: MakeSpec, make_job: MakeJob, folder: Path) -> 
     (advice,) = look(make_spec, make_job, folder, "full")
     assert "lose most updates" in advice
     assert look(make_spec, make_job, folder, "full", model={"dtype": "float32"}) == []
-    (folder / "model.safetensors.index.json").write_text(json.dumps({"weight_map": {"a": "gone.safetensors"}}))
-    assert "gone.safetensors" in look(make_spec, make_job, folder)[0]
-    (folder / "model.safetensors.index.json").unlink()
-    (folder / "model.safetensors").rename(folder / "pytorch_model.bin")
-    assert "pickled" in look(make_spec, make_job, folder)[0]
-    (folder / "pytorch_model.bin").unlink()
-    assert "no weights" in look(make_spec, make_job, folder)[0]
-
-
-def test_an_adapter_is_no_model(make_spec: MakeSpec, make_job: MakeJob, folder: Path) -> None:
-    (folder / "config.json").rename(folder / "adapter_config.json")
-    (message,) = look(make_spec, make_job, folder)
-    assert "is an adapter" in message
 
 
 def test_a_model_that_is_still_to_be_made_is_not_looked_at(make_spec: MakeSpec, make_job: MakeJob) -> None:

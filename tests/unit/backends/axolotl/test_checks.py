@@ -1,0 +1,155 @@
+"""Every refusal, each with a clean twin that passes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from backends.axolotl.adapter import BACKEND
+
+from .conftest import EVERYTHING, HOPPER, TURING, Findings, MakeJob, MakeSpec
+
+Case = dict[str, Any]
+GPU = {"machine": HOPPER, "packages": EVERYTHING}
+BARE = {"machine": HOPPER, "packages": {"axolotl": "0.19.0"}}
+TWO = {"processes": 2, "sharding": "fsdp2"}
+WRAPPED = {"fsdp_config": {"activation_checkpointing": True}}
+OWN = {"datasets": [{"path": "org/rows", "type": "alpaca"}]}
+
+
+@pytest.mark.parametrize("method", ["lora", "qlora", "full"])
+@pytest.mark.parametrize("job", [{}, GPU], ids=["cpu", "gpu"])
+def test_defaults_pass(found: Findings, method: str, job: Case) -> None:
+    assert found(method, job) == []
+
+
+@pytest.mark.parametrize("method", ["lora", "qlora", "full"])
+def test_fsdp2_defaults_pass_on_gpus(found: Findings, method: str) -> None:
+    assert found(method, GPU, hardware=TWO) == []
+
+
+REFUSED: list[tuple[str, str, Case, Case]] = [
+    ("precision", "lora", {"machine": TURING}, {"training": {"precision": "bf16"}}),
+    ("precision", "lora", {}, {"training": {"precision": "fp16"}}),
+    ("dtype", "lora", GPU, {"model": {"dtype": "float32"}}),
+    ("attention", "lora", {}, {"model": {"attention": "flash_attention_2"}, "training": {"precision": "bf16"}}),
+    ("attention", "lora", BARE, {"model": {"attention": "flash_attention_2"}}),
+    ("attention", "lora", GPU, {"model": {"attention": "flash_attention_2"}, "training": {"precision": "fp32"}}),
+    ("package", "qlora", BARE, {}),
+    ("package", "lora", BARE, {"tracking": {"wandb": "offline"}}),
+    ("package", "lora", BARE, {"tracking": {"tensorboard": True}}),
+    ("package", "lora", BARE, {"training": {"optimizer": "adamw_bnb_8bit"}}),
+    ("package", "lora", BARE, {"native": {"processor_type": "AutoProcessor"}}),
+    ("package", "lora", BARE, {"native": {"plugins": ["axolotl.integrations.liger.LigerPlugin"]}}),
+    ("optimizer", "lora", {}, {"training": {"optimizer": "adam"}}),
+    ("optimizer", "full", GPU, {"training": {"optimizer": "adamw_bnb_8bit"}, "hardware": TWO}),
+    ("lora", "lora", {}, {"lora": {"target_modules": ["q_proj", "lm_head"]}}),
+    ("processes", "lora", GPU, {"hardware": {"processes": 9, "sharding": "ddp"}}),
+    ("fsdp2_cpu", "full", {}, {"hardware": TWO}),
+    ("fsdp2_checkpointing", "lora", GPU, {"hardware": TWO, "training": {"gradient_checkpointing": True}}),
+    ("fsdp2_checkpointing", "lora", GPU, {"hardware": TWO, "native": WRAPPED}),
+    ("native.key", "lora", {}, {"native": {"sample_packing_eff": 0.9}}),
+    ("native.key", "lora", {}, {"native": {"liger_rope": True}}),
+    ("native.type", "lora", {}, {"native": {"neftune_noise_alpha": "much"}}),
+    ("native.type", "full", GPU, {"hardware": TWO, "native": {"fsdp_config": {"activation_checkpoint": False}}}),
+    ("native.type", "lora", {}, {"data": {"train": None}, "native": {"datasets": [{"path": "x", "tipe": "alpaca"}]}}),
+    ("native.reserved", "lora", {}, {"native": {"output_dir": "out"}}),
+    ("native.reserved", "lora", {}, {"native": {"auto_resume_from_checkpoints": True}}),
+    ("native.deepspeed", "full", GPU, {"native": {"deepspeed": "zero3.json"}}),
+    ("native.stage", "lora", {}, {"native": {"rl": "dpo"}}),
+    ("native.contradiction", "lora", {}, {"native": {"learning_rate": 1e-3}}),
+    ("native.contradiction", "lora", {}, {"native": {"bf16": True}}),
+    ("native.contradiction", "lora", {}, {"native": {"adapter": "qlora"}}),
+    ("native.contradiction", "lora", {}, {"native": OWN}),
+    ("native.contradiction", "lora", GPU, {"native": {"fsdp_version": 2}}),
+    ("native.contradiction", "lora", {}, {"training": {"save_steps": 5}, "native": {"save_steps": 0.5}}),
+    ("native.eval", "lora", {}, {"native": {"eval_steps": 0.5}}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("code", "method", "job", "sections"), REFUSED)
+def test_refused(found: Findings, code: str, method: str, job: Case, sections: Case) -> None:
+    errors = [f for f in found(method, job, **sections) if f.level == "error"]
+    assert [f.code for f in errors] == [f"axolotl.{code}"]
+    assert errors[0].fix
+    assert found(method, GPU) == []
+
+
+@pytest.mark.parametrize(
+    "native",
+    [
+        {"neftune_noise_alpha": 5},
+        {"gradient_checkpointing": "offload"},
+        {"lr_scheduler": "rex"},
+        {"save_steps": 0.25},
+        {"load_in_8bit": True},
+        {"plugins": ["axolotl.integrations.liger.LigerPlugin"], "liger_rope": True},
+        {"special_tokens": {"pad_token": "<pad>"}},
+    ],
+)
+def test_native_keys_that_our_settings_cannot_say(found: Findings, native: Case) -> None:
+    assert found("lora", GPU, native=native) == []
+
+
+def test_own_datasets_are_advised_about(found: Findings) -> None:
+    (finding,) = found(data={"train": None}, native=OWN | {"val_set_size": 0.1, "evals_per_epoch": 2})
+    assert (finding.code, finding.level) == ("axolotl.native.rows", "advice")
+
+
+def test_a_foreign_plugin_is_advised_about(found: Findings) -> None:
+    (finding,) = found(native={"plugins": ["mine.Plugin"], "a_key_of_mine": 3})
+    assert (finding.code, finding.level) == ("axolotl.native.plugin", "advice")
+
+
+def test_other_versions_under_fsdp2_are_advised_about(found: Findings) -> None:
+    (finding,) = found("full", GPU | {"packages": EVERYTHING | {"axolotl": "0.20.0"}}, hardware=TWO)
+    assert (finding.code, finding.level) == ("axolotl.versions", "advice")
+    assert "axolotl 0.20.0" in finding.message
+
+
+def test_a_number_as_text_is_explained(found: Findings) -> None:
+    (finding,) = found(native={"neftune_noise_alpha": "5e-1"})
+    assert "write 0.5 without quotes" in finding.message
+
+
+def test_only_sft(make_spec: MakeSpec, make_job: MakeJob) -> None:
+    spec = make_spec().model_copy(update={"stage": "dpo"})
+    assert [f.code for f in BACKEND.check(spec, make_job())] == ["axolotl.stage"]
+
+
+IMAGE, TEXT = {"type": "image", "path": "page.png"}, {"type": "text", "text": "What is this?"}
+KEYS = {"processor_type": "AutoProcessor", "skip_prepare_dataset": True, "remove_unused_columns": False}
+
+
+def user(*parts: Case) -> list[Case]:
+    return [{"role": "user", "content": list(parts)}, {"role": "assistant", "content": "A page."}]
+
+
+@pytest.mark.parametrize(
+    ("code", "row", "sections"),
+    [
+        ("image_list", {"messages": user(TEXT), "images": ["a.png", "b.png"]}, {"native": KEYS}),
+        ("image_list", {"messages": user(IMAGE, TEXT), "images": ["a.png", "b.png"]}, {"native": KEYS}),
+        ("image_order", {"messages": user(TEXT, IMAGE)}, {"native": KEYS}),
+        ("image_packing", {"messages": user(IMAGE, TEXT)}, {"native": KEYS, "training": {"packing": True}}),
+        ("image_keys", {"messages": user(IMAGE, TEXT)}, {}),
+        ("image_missing", {"messages": user({"type": "image", "path": "gone.png"}, TEXT)}, {"native": KEYS}),
+        ("columns", {"prompt": [{"role": "user", "content": "x"}], "completion": "y"}, {}),
+    ],
+)
+def test_rows(found: Findings, tmp_path: Path, code: str, row: Case, sections: Case) -> None:
+    (tmp_path / "page.png").write_bytes(b"image")
+    good, bad = {"messages": user(TEXT)}, tmp_path / "rows.jsonl"
+    bad.write_text("\n".join(json.dumps(r) for r in (good, row, row)), encoding="utf-8")
+    (finding,) = found("lora", GPU, data={"train": str(bad)}, **sections)
+    assert (finding.code, finding.level, finding.where) == (f"axolotl.{code}", "error", f"{bad}:2")
+
+
+def test_good_images_pass(found: Findings, tmp_path: Path) -> None:
+    (tmp_path / "page.png").write_bytes(b"image")
+    rows = tmp_path / "rows.jsonl"
+    rows.write_text(json.dumps({"messages": user(IMAGE, IMAGE, TEXT)}), encoding="utf-8")
+    assert found("lora", GPU, data={"train": str(rows)}, native=KEYS) == []
