@@ -105,6 +105,7 @@ class Capabilities(Part):
         rows_keys: native keys that name training rows in the engine's own way, instead of `data.train`.
         cadence: native keys, dotted, that say how long to train, or how often to log, validate and save. Where a run is
             bounded from outside, they give way.
+        keys: setting -> the dotted keys of the first native file that it may be written to.
         stand_in: trains nothing, so that nobody is offered it.
     """
 
@@ -112,6 +113,7 @@ class Capabilities(Part):
     sharding: tuple[str, ...] = ("none",)
     rows_keys: tuple[str, ...] = ()
     cadence: tuple[str, ...] = ()
+    keys: dict[str, tuple[str, ...]] = {}
     stand_in: bool = False
 
 

@@ -5,16 +5,19 @@ from __future__ import annotations
 from orchestrator import registry
 from orchestrator.errors import UsageError
 from orchestrator.recipe import Recipe, Settings, Value
-from orchestrator.resolve import engines
-from orchestrator.spec import TRAINING_STAGES, RunSpec
+from orchestrator.resolve import engines, kind
+from orchestrator.spec import TRAINING_STAGES
 
 FLAG = "--backend"
 
 
-def able(spec: RunSpec) -> list[str]:
-    """Backends that have the stage and the method, stand-ins left out."""
+def able(recipe: Recipe, index: int, flags: Settings) -> list[str]:
+    """Backends that have the stage with the method, the one that the recipe means first, stand-ins left out."""
+    stage, method = kind(recipe, index, flags)
+    written, _ = engines(recipe, index, flags)
     every = {name: registry.load(name).capabilities() for name in registry.names()}
-    return [n for n, can in every.items() if not can.stand_in and spec.method in can.methods.get(spec.stage, ())]
+    found = [name for name, can in every.items() if not can.stand_in and method in can.methods.get(stage, ())]
+    return sorted(found, key=lambda name: (name != written, name))
 
 
 def flags_for(recipe: Recipe, index: int, flags: Settings, engine: str | None) -> Settings:

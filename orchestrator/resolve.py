@@ -33,7 +33,7 @@ def resolve(recipe: Recipe, index: int, flags: Settings) -> Resolved:
     Raises:
         RecipeError: with every bad value at once, each with file:line or its flag.
     """
-    stage, method = _kind(recipe, index, flags)
+    stage, method = kind(recipe, index, flags)
     chosen = _layers(recipe, index, flags, stage, method)
     problems = _misplaced(recipe.stages[index] | flags, stage, method)
     spec = _validate(chosen, problems)
@@ -48,7 +48,7 @@ def resolve(recipe: Recipe, index: int, flags: Settings) -> Resolved:
 
 def engines(recipe: Recipe, index: int, flags: Settings) -> tuple[str, str]:
     """The backend that a recipe means for a stage, and the one that does it with these flags."""
-    usual = {"backend": Value(defaults.for_stage(*_kind(recipe, index, flags))["backend"], "default")}
+    usual = {"backend": Value(defaults.for_stage(*kind(recipe, index, flags))["backend"], "default")}
     written = usual | recipe.defaults | recipe.stages[index]
     return str(written["backend"].value), str((written | flags)["backend"].value)
 
@@ -83,7 +83,12 @@ def _told(recipe: Recipe, index: int, flags: Settings) -> Iterator[Finding]:
     yield Finding(code="native.foreign", level="error", message=message, where=where, fix=fix)
 
 
-def _kind(recipe: Recipe, index: int, flags: Settings) -> tuple[Stage, Method]:
+def kind(recipe: Recipe, index: int, flags: Settings) -> tuple[Stage, Method]:
+    """The stage, and the method with these flags.
+
+    Raises:
+        RecipeError: one of them is unknown.
+    """
     merged = recipe.defaults | recipe.stages[index] | flags
     stage, method = merged["stage"], merged.get("method", Value("lora", "default"))
     if stage.value not in get_args(Stage):

@@ -24,6 +24,7 @@ class Axolotl:
             methods={"sft": _METHODS},
             sharding=("none", "ddp", "fsdp2"),
             cadence=mapping.BOUNDED,
+            keys=mapping.keys(),
             rows_keys=mapping.DATA,
         )
 

@@ -105,3 +105,8 @@ def ours(key: str) -> str | None:
     one = {theirs: setting for setting, theirs in (SAME | WHERE_SET).items()}
     several = {theirs: setting for setting, group in TRANSLATED.items() for theirs in group}
     return (one | several).get(key.split(".", maxsplit=1)[0])
+
+
+def keys() -> dict[str, tuple[str, ...]]:
+    """Setting -> the keys that it may be written to."""
+    return {setting: (key,) for setting, key in (SAME | WHERE_SET).items()} | TRANSLATED

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from backends.trl import checks, native
+from backends.trl import check_native, checks, native
 from backends.trl.steps import CADENCE
 from orchestrator.backend import Backend, Capabilities, EnvLock, Job, Native
 from orchestrator.findings import Finding
@@ -23,7 +23,8 @@ class Trl:
         """Every training stage with every method."""
         stages = {"sft": _METHODS, "dpo": _METHODS, "grpo": _METHODS}
         sharding, cadence = ("none", "ddp", "fsdp2"), [f"config.{key}" for key in CADENCE]
-        return Capabilities.model_validate({"methods": stages, "sharding": sharding, "cadence": cadence})
+        said = {"methods": stages, "sharding": sharding, "cadence": cadence, "keys": check_native.keys()}
+        return Capabilities.model_validate(said)
 
     def lock(self) -> EnvLock:
         """The pins of the engine's environment."""

@@ -92,6 +92,21 @@ def findings(spec: RunSpec, job: Job) -> list[Finding]:
     return [*_shape(spec), *_unknown(spec), *_reserved(spec), *_contradictions(spec, job)]
 
 
+def keys() -> dict[str, tuple[str, ...]]:
+    """Setting -> where the argument file has it."""
+    found = {
+        "data.train": ["data.train"],
+        "data.eval": ["data.eval"],
+        "data.max_rows": ["data.max_rows"],
+        "training.loss_on": ["data.loss_on"],
+        "rl.reward": ["rewards"],
+    }
+    for section, names in _OURS.items():
+        for key, setting in names.items():
+            found.setdefault(setting, []).append(f"{section}.{key}")
+    return {setting: tuple(places) for setting, places in found.items()}
+
+
 def usable(spec: RunSpec) -> RunSpec:
     """The spec without native keys that no constructor would take, so that the other checks can look at the rest."""
     kept = {s: dict(native(spec, s)) for s in SECTIONS if native(spec, s)}

@@ -22,7 +22,7 @@ def show(plans: list[RunPlan], as_json: bool) -> None:
         click.echo(json.dumps([as_dict(plan) for plan in plans], indent=2))
         return
     for plan in plans:
-        click.echo("\n".join(_lines(plan)))
+        click.echo("\n".join(lines(plan)))
     wrong = sum(f.level == "error" for plan in plans for f in plan.findings)
     many = f"{wrong} problems refuse" if wrong > 1 else "1 problem refuses"
     click.echo(f"{many} this; nothing was started" if wrong else "nothing was started")
@@ -34,7 +34,8 @@ def as_dict(plan: RunPlan) -> dict[str, Any]:
     return {**dump, "argv": list(plan.argv), "environment": plan.environment, "command": plan.command}
 
 
-def _lines(plan: RunPlan) -> list[str]:
+def lines(plan: RunPlan) -> list[str]:
+    """Facts, native files, command and findings."""
     title = f"{plan.spec.stage}  {plan.run_id}" + (f"  (reused: {plan.reuses})" if plan.reuses else "")
     facts = {
         "folder": str(plan.run_dir),
@@ -46,12 +47,12 @@ def _lines(plan: RunPlan) -> list[str]:
         "at least": _estimate(plan),
         "leaves": ", ".join(f"{e.kind} in {e.path}" for e in plan.native.expected) if plan.native else "",
     }
-    lines = ["", click.style(title, bold=True), *(f"  {k:<12}{v}" for k, v in facts.items() if v)]
+    shown = ["", click.style(title, bold=True), *(f"  {k:<12}{v}" for k, v in facts.items() if v)]
     for file in plan.native.files if plan.native else ():
-        lines += [click.style(f"  --- {file.path}", dim=True), *(f"  {line}" for line in file.content.splitlines())]
+        shown += [click.style(f"  --- {file.path}", dim=True), *(f"  {line}" for line in file.content.splitlines())]
     if plan.native:
-        lines += [click.style("  --- command", dim=True), f"  {plan.command}"]
-    return lines + [line for finding in plan.findings for line in _finding(finding.model_dump())]
+        shown += [click.style("  --- command", dim=True), f"  {plan.command}"]
+    return shown + [line for finding in plan.findings for line in _finding(finding.model_dump())]
 
 
 def _bounds(plan: RunPlan) -> str:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tests.conftest import Cli, Write
 
 
-def bounded(flags: Settings | None = None, **stage: Any) -> Resolved:
+def bounded(flags: Settings | None = None, /, **stage: Any) -> Resolved:
     given = {"stage": "sft", "backend": "trl", "name": "it"} | {k.replace("__", "."): v for k, v in stage.items()}
     recipe = Recipe(None, "", None, ({k: Value(v, "r.yaml:1") for k, v in given.items()},))
     return smoke.bounded(resolve(recipe, 0, flags or {}), flags or {})
