@@ -47,7 +47,7 @@ REASONS: dict[str, tuple[Allowed, str]] = {
     "output_dir": (_anything, "the run folder decides it"),
     "dataset_prepared_path": (_anything, "the run folder decides it"),
     "plugins": (lambda before, after: after[:-1] == (before or []), "ours is appended"),
-    "bf16": (lambda before, after: before == "auto" and after is True, "auto, decided by the hardware"),
+    "bf16": (lambda before, after: _falsy(before, after) or (before, after) == ("auto", True), "auto, by the hardware"),
     "fp16": (_falsy, "only its truth is asked"),
     "sample_packing": (_falsy, "only its truth is asked"),
     "gradient_checkpointing": (_falsy, "only its truth is asked"),

@@ -46,6 +46,7 @@ class Trip:
         native: the YAML that Axolotl would train from.
         left_out: keys that the import named as left out.
         checks: errors that the plan would stop at.
+        ours: whether the rows are our own `data.train`.
     """
 
     name: str
@@ -54,6 +55,7 @@ class Trip:
     native: str = ""
     left_out: tuple[str, ...] = ()
     checks: tuple[Finding, ...] = ()
+    ours: bool = False
 
 
 def main() -> None:
@@ -90,7 +92,8 @@ def there(path: Path) -> Trip:
     backend, job = registry.load(spec.backend), _job(spec, path)
     native = backend.materialize(spec, job).files[0].content
     left = tuple(one.key for one in converted.imported.left_out)
-    return Trip(str(path), native=native, left_out=left, checks=tuple(errors(backend.check(spec, job))))
+    checks = tuple(errors(backend.check(spec, job)))
+    return Trip(str(path), native=native, left_out=left, checks=checks, ours=spec.data.train is not None)
 
 
 def _job(spec: RunSpec, path: Path) -> Job:

@@ -45,12 +45,18 @@ def convert(path: Path, target: Path, name: str | None, processes: int | None) -
     """
     given, lines = yamlfile.read(path, "configuration", yaml.SafeLoader)
     backend, importer = _importer()
-    foreign = Foreign(path=path, given=given, lines=lines, folder=Path.cwd(), target=target)
+    foreign = Foreign(
+        path=path,
+        given={str(key): value for key, value in given.items()},
+        lines=lines,
+        folder=Path.cwd(),
+        target=target,
+    )
     imported = _guarded(importer.import_config(foreign, processes))
     if imported.refused:
         raise _refusal(path, imported.refused)
     own = next((str(one.value) for one in imported.settings if one.setting == "name"), path.stem)
-    fixed = {"name": name or _plain(own), "stage": "sft", "backend": backend}
+    fixed = {"name": name or _plain(own), "backend": backend}
     heads = [Translated(setting=key, value=value) for key, value in fixed.items()]
     settings = [*heads, *(one for one in imported.settings if one.setting not in fixed)]
     _resolvable(path, settings)

@@ -53,7 +53,6 @@ def _unsaid(spec: RunSpec, key: str, value: Any) -> bool:
         "eval_steps": training.eval_steps is None and (fraction or spec.data.eval is None),
         "lora_target_linear": spec.lora.target_modules != "all-linear",
         "load_in_4bit": spec.method == "lora",
-        "bf16": value == "full" and training.precision == "bf16",
         "gradient_checkpointing": spec.hardware.sharding == "fsdp2" or value in ("offload", "offload_disk"),
     }
     return cases.get(key, False)

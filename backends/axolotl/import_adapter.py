@@ -15,8 +15,9 @@ _OPEN = "neither lora_target_modules nor lora_target_linear in the original: Axo
 
 
 def translate(reading: Reading) -> None:
-    """`method`, and `lora:` where there is an adapter."""
+    """`stage` and `method`, and `lora:` where there is an adapter."""
     adapter = reading.take("adapter")
+    reading.put("stage", "sft")
     reading.put("method", adapter or "full", key="adapter")
     bits = {key: reading.take(key) for key in ("load_in_4bit", "load_in_8bit")}
     if not adapter:
@@ -31,8 +32,8 @@ def translate(reading: Reading) -> None:
 
 def _lora(reading: Reading) -> None:
     for setting, key in (("lora.r", "lora_r"), ("lora.alpha", "lora_alpha")):
-        if (value := reading.take(key)) is not None:
-            reading.put(setting, value, key=key)
+        value = reading.take(key)
+        reading.put(f"native.{key}" if value is None else setting, value, key=key)
     reading.put("lora.dropout", float(reading.take("lora_dropout") or 0.0), key="lora_dropout")
     if saved := reading.take("lora_modules_to_save"):
         reading.put("lora.modules_to_save", saved, key="lora_modules_to_save")

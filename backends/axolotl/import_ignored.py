@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from typing import Any
 
 from backends.axolotl import schema
 from backends.axolotl.reading import Reading
-from orchestrator.nearest import nearest
 
-_IGNORED = "Axolotl {version} has no such key and ignores it"
+_NEAR = 0.7
+"""How alike two keys must be for one to be taken for the other."""
 
 
 def clean(reading: Reading) -> None:
@@ -48,8 +49,9 @@ def _pruned(reading: Reading, at: str, value: Any, known: dict[str, Any]) -> Any
 
 
 def _reason(key: str, known: dict[str, Any]) -> str:
-    near = nearest(key, known)
-    return _IGNORED.format(version=schema.versions()["axolotl"]) + (near if "did you mean" in near else "")
+    near = get_close_matches(key, known, n=1, cutoff=_NEAR)
+    hint = f"; did you mean {near[0]!r}?" if near else ""
+    return f"Axolotl {schema.versions()['axolotl']} has no such key and ignores it{hint}"
 
 
 def _numbers(value: Any, known: dict[str, Any]) -> Any:

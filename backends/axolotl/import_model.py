@@ -46,8 +46,7 @@ def _precision(reading: Reading) -> None:
     """`bf16: auto`, which is also the default, means bf16 where the hardware has it."""
     bf16, fp16 = reading.take("bf16", "auto"), reading.take("fp16")
     key = "bf16" if bf16 or not fp16 else "fp16"
-    if bf16 == "full":
-        reading.put("native.bf16", bf16, key="bf16")
-    precision = "auto" if bf16 == "auto" and not fp16 else "bf16" if bf16 is True or bf16 == "full" else "fp32"
-    if precision != "auto":
-        reading.put("training.precision", "fp16" if precision == "fp32" and fp16 else precision, key=key)
+    if bf16 is True:
+        reading.put("training.precision", "bf16", key=key)
+    elif fp16 or bf16 != "auto":
+        reading.put("training.precision", "fp16" if fp16 else "fp32", key=key)

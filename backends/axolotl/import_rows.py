@@ -9,7 +9,7 @@ from backends.axolotl.mapping import DATA
 from backends.axolotl.reading import Reading
 
 _PATHS = ("base_model_config", "tokenizer_config", "processor_config", "lora_model_dir", "chat_template_jinja")
-_NAMED = ("path", "data_files", "chat_template_jinja")
+_NAMED = ("path", "chat_template_jinja")
 _USUAL = {"field_messages": "messages", "roles_to_train": ["assistant"], "train_on_eos": "turn"}
 """What Axolotl takes for a chat dataset that doesn't say."""
 
@@ -28,8 +28,16 @@ def translate(reading: Reading) -> None:
 
 def _placed(reading: Reading, key: str, value: Any) -> Any:
     if isinstance(value, dict):
-        return {k: _located(reading, key, v) if k in _NAMED else v for k, v in value.items()}
+        placed = {k: _located(reading, key, v) if k in _NAMED else v for k, v in value.items()}
+        files = _located(reading, key, value["data_files"]) if _reads_files(placed) else value.get("data_files")
+        return placed | ({"data_files": files} if files else {})
     return [_placed(reading, f"{key}.{n}", item) for n, item in enumerate(value)] if isinstance(value, list) else value
+
+
+def _reads_files(dataset: Dataset) -> bool:
+    """Whether `data_files` are files here: beside a dataset on the hub they are files of that dataset."""
+    path = str(dataset.get("path", ""))
+    return "data_files" in dataset and ("/" not in path or path.startswith(("./", "../", "/")))
 
 
 def _located(reading: Reading, key: str, value: Any) -> Any:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import re
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
 from orchestrator.backend import Foreign, Imported, Refused, Translated
 
+_NO_PATH = re.compile(r"://|[\n\0{]|.{256}")
+"""URLs, and templates where a path may also stand."""
 _FILES = (".json", ".jsonl", ".parquet", ".csv", ".arrow", ".txt", ".jinja")
 
 
@@ -53,7 +56,7 @@ class Reading:
 
     def placed(self, path: Any, key: str) -> Any:
         """A path as the recipe writes it: beside the recipe. Names on a hub, URLs and absolute paths stay."""
-        if not isinstance(path, str) or not path or "://" in path or path.startswith(("/", "~")):
+        if not isinstance(path, str) or not path or _NO_PATH.search(path) or path.startswith(("/", "~")):
             return path
         here, there = self.foreign.folder / path, self.foreign.path.parent / path
         looks = path.startswith(("./", "../")) or Path(path).suffix.lower() in _FILES

@@ -39,7 +39,8 @@ def command(file: Path, output: Path | None, name: str | None, processes: int | 
 def _report(file: Path, output: Path | None, converted: Converted) -> list[str]:
     imported = converted.imported
     counts = f"{converted.mapped} settings, {converted.native} keys of the engine's own below native"
-    empty = f"; {imported.nulls} keys without a value" if imported.nulls else ""
+    keys = "key" if imported.nulls == 1 else "keys"
+    empty = f"; {imported.nulls} {keys} without a value" if imported.nulls else ""
     left = [f"left out: {file}:{one.line}: {one.key}: {one.reason}" for one in imported.left_out]
     told = [f"note: {note}" for note in imported.notes]
     next_step = [f"next: post-train plan {output}"] if output else []
