@@ -10,7 +10,7 @@ from pathlib import Path
 
 from orchestrator import atomic
 from orchestrator.backend import EnvLock
-from orchestrator.environments import cache, pins, probe, step, torchbuild
+from orchestrator.environments import cache, pins, probe, step, torchbuild, wheels
 from orchestrator.environments.cache import Ready
 from orchestrator.environments.failure import failed
 from orchestrator.environments.sources import Sources
@@ -59,6 +59,7 @@ def build(order: Order, env: Path, say: Callable[[str], None], claim: int) -> No
         shutil.rmtree(env)
     env.mkdir(parents=True)
     _run(order, env, _base_steps(order, env, torch), say, claim)
+    _run(order, env, _fitting_steps(order, env, torch), say, claim)
     if order.extras:
         _run(order, env, [_extras_step(order, env)], say, claim)
     _run(order, env, [_import_step(order, env)], say, claim)
@@ -91,12 +92,24 @@ def _locked_steps(order: Order, env: Path, lock: Path) -> list[Step]:
     )
     if not built:
         return [Step(label, order.tool.add(python, *exact, str(lock)))]
-    wheels, sources = env / "wheels.txt", env / "sources.txt"
-    for file, text in zip((wheels, sources), pins.split(lock, built), strict=True):
+    ready, sources = env / "wheels.txt", env / "sources.txt"
+    for file, text in zip((ready, sources), pins.split(lock, built), strict=True):
         atomic.write_text(file, text)
     words = [word for name in built for word in ("--no-binary", name)]
     argv = order.tool.add(python, "--no-build-isolation", *words, *exact, str(sources))
-    return [Step(label, order.tool.add(python, *exact, str(wheels))), Step(f"building {', '.join(built)}", argv)]
+    return [Step(label, order.tool.add(python, *exact, str(ready))), Step(f"building {', '.join(built)}", argv)]
+
+
+def _fitting_steps(order: Order, env: Path, torch: TorchBuild) -> list[Step]:
+    python, file = cache.python_of(env), env / "fitting.txt"
+    names = wheels.foreign(python) if order.tool.name == "uv" else []
+    _, text = pins.split(order.lock.folder / f"{torch.lock}.lock", names)
+    if not text:
+        return []
+    atomic.write_text(file, text)
+    return [
+        Step(f"taking the wheels of {', '.join(names)} made for this Python", w) for w in wheels.again(python, file)
+    ]
 
 
 def _extras_step(order: Order, env: Path) -> Step:

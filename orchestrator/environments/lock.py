@@ -64,6 +64,7 @@ def _compile(folder: Path, output: Path, omitted: list[str] | tuple[str, ...], u
     uv = tools.find("uv")
     skip = [word for name in sorted(set(omitted)) for word in ("--no-emit-package", name)]
     inputs = sorted(path.name for path in folder.glob("*.in"))
+    overrides = ("--override", "overrides.txt") if (folder / "overrides.txt").exists() else ()
     asked = ("--universal", "--generate-hashes", "--no-header", "--quiet", "--python-version", OLDEST_PYTHON)
     argv = (
         *uv.program,
@@ -71,6 +72,7 @@ def _compile(folder: Path, output: Path, omitted: list[str] | tuple[str, ...], u
         "compile",
         *inputs,
         *asked,
+        *overrides,
         *skip,
         *(("--upgrade",) if upgrade else ()),
         "-o",

@@ -85,6 +85,12 @@ def test_axolotl_names_what_was_only_published_as_source() -> None:
     assert not re.search(r"^(rouge-score|axolotl-contribs-mit)==", rest, re.MULTILINE)
 
 
+def test_an_override_gives_a_newer_python_what_has_wheels_for_it() -> None:
+    newer = LINUX_311 | {"python_full_version": "3.13.0", "python_version": "3.13"}
+    found = [pins.expected(AXOLOTL, "cpu", markers)["zstandard"] for markers in (LINUX_311, newer)]
+    assert found == ["0.22.0", "0.23.0"]
+
+
 def test_a_lock_without_source_txt_builds_nothing() -> None:
     assert pins.source_only(_lock("trl")) == []
 
