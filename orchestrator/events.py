@@ -3,12 +3,12 @@
 Every event has `type` and `time` (seconds since the epoch). The types and their fields:
 
     state       state: loading | training | saving | evaluating | done | stopped; total: steps, when known
-    step        step, total, metrics {name: number}
-    checkpoint  step, path
+    step        step, total, metrics {name: number}; peak_memory: bytes of this rank so far
+    checkpoint  step, path, peak_memory
     sample      step, and the texts worth reading
     warning     code, message
     error       code, message, why, fix     the reason of the failure that follows
-    result      metrics {name: number}      final numbers of the stage
+    result      metrics {name: number}      final numbers of the stage; peak_memory
 """
 
 from __future__ import annotations

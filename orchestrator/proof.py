@@ -11,9 +11,6 @@ from orchestrator.events import EventReader
 from orchestrator.spec import Part
 from orchestrator.store import Run
 
-MEMORY = "peak_memory"
-"""The metric under which a worker reports the most memory it had, in bytes: a GPU's where there is one."""
-
 
 class Proof(Part):
     """Two steps and a checkpoint, or what there was of them.
@@ -23,7 +20,7 @@ class Proof(Part):
         checkpoint: the checkpoint of the last of them; None when there is none.
         bytes: its size.
         seconds: time of a step after the first, which warms up; None when no attempt did two.
-        peak_memory: bytes, where the worker reported it.
+        peak_memory: bytes that the first rank held at most, its final save included; None where no worker told.
         unchanged: the adapter is as it was made, because no reward differed within a group.
     """
 
@@ -46,7 +43,7 @@ def read(run: Run) -> Proof:
     times, events = [_times(one) for one in attempts], [event for one in attempts for event in one]
     saved = [Path(str(e.get("path"))) for e in events if e["type"] == "checkpoint" and e.get("step") == smoke.STEPS]
     checkpoint = next((path for path in saved if path.exists()), None)
-    memory = [e["metrics"][MEMORY] for e in events if MEMORY in (e.get("metrics") or {})]
+    memory = [e["peak_memory"] for e in events if isinstance(e.get("peak_memory"), int)]
     return Proof(
         steps=max((step for one in times for step in one), default=0),
         checkpoint=checkpoint,

@@ -90,7 +90,10 @@ CADENCE: tuple[str, ...] = (
 )
 """Keys of which none is a setting of ours, that decide how long a run is, and when it validates and saves."""
 
-BOUNDED = (*CADENCE, "save_steps", "eval_steps", "test_datasets", "loss_watchdog_threshold")
+BOUNDED = (
+    *CADENCE,
+    *("warmup_steps", "save_steps", "eval_steps", "test_datasets", "do_bench_eval", "loss_watchdog_threshold"),
+)
 """Native keys that give way where a run is bounded from outside."""
 
 NOT_SFT = ("rl", "reward_model", "process_reward_model", "ebft")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from backends.axolotl.worker_refusal import refusal
 from backends.axolotl.worker_resume import choose_checkpoint
+from backends.trainer import memory
 from orchestrator.harness import Harness
 
 if TYPE_CHECKING:
@@ -86,7 +87,8 @@ class PostTrain:
         """Everything is saved and the trained model is gone."""
         if self._artifact is None or self._harness.rank != 0:
             return
-        self._harness.events.emit("result", metrics=self._artifact.finish())
+        facts = self._artifact.finish()
+        self._harness.events.emit("result", metrics=facts, peak_memory=memory.peak())
         self._harness.events.emit("state", state="done")
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from transformers import TrainerCallback
 
+from backends.trainer import memory
 from orchestrator.events import EventWriter
 from orchestrator.harness import Harness, WorkError
 
@@ -36,7 +37,8 @@ class Progress(TrainerCallback):  # type: ignore[misc]
         if not logs or FINAL in logs:
             return
         metrics = {k: v for k, v in logs.items() if isinstance(v, int | float)}
-        self._events.emit("step", step=state.global_step, total=state.max_steps, metrics=metrics)
+        step = {"step": state.global_step, "total": state.max_steps, "metrics": metrics}
+        self._events.emit("step", **step, peak_memory=memory.peak())
         for name in ("loss", "grad_norm"):
             if not math.isfinite(metrics.get(name, 0.0)):
                 raise WorkError(
@@ -48,7 +50,7 @@ class Progress(TrainerCallback):  # type: ignore[misc]
 
     def on_save(self, args: Any, state: Any, control: Any, **_: Any) -> None:
         path = f"{args.output_dir}/checkpoint-{state.global_step}"
-        self._events.emit("checkpoint", step=state.global_step, path=path)
+        self._events.emit("checkpoint", step=state.global_step, path=path, peak_memory=memory.peak())
 
 
 class Stop(TrainerCallback):  # type: ignore[misc]

@@ -15,6 +15,7 @@ from orchestrator.harness import Harness, Stopped
 
 def work(harness: Harness, native_file: Path) -> None:
     """One training stage, from the native file to the artifact."""
+    from backends.trainer import memory
     from backends.trainer.callbacks import require_end
     from backends.trainer.ranks import leave
     from backends.trl.worker_save import save
@@ -32,7 +33,8 @@ def work(harness: Harness, native_file: Path) -> None:
     require_end(trainer.state)
     harness.events.emit("state", state="saving")
     facts = save(trainer, arguments, dtype)
-    harness.events.emit("result", metrics={**metrics, "steps": trainer.state.global_step, **facts})
+    metrics |= {"steps": trainer.state.global_step, **facts}
+    harness.events.emit("result", metrics=metrics, peak_memory=memory.peak())
     leave()
 
 

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from backends.trl import schema
+from backends import axolotl
+from backends.axolotl import mapping
+from backends.trl import schema as trl
 from backends.trl.steps import CADENCE
 from orchestrator import smoke
 from orchestrator.errors import UsageError
@@ -94,9 +96,16 @@ def test_an_eval_looks_at_few_items(given: int | None, kept: int) -> None:
     assert (found.spec.eval.max_items, found.spec.data.eval) == (kept, str(Path.cwd() / "d.jsonl"))
 
 
-def test_the_trainers_cadence_keys_are_keys_of_a_trainer() -> None:
-    known = {key for config in ("SFTConfig", "DPOConfig", "GRPOConfig") for key in schema.fields(config)}
+def test_keys_of_axolotl_that_would_undo_it_are_left_out() -> None:
+    undoing = {"native__saves_per_epoch": 4, "native__val_set_size": 0.1, "native__warmup_steps": 0.5}
+    assert bounded(backend="axolotl", native__tf32=True, **undoing).spec.native == {"tf32": True}
+
+
+def test_cadence_keys_are_keys_of_their_engine() -> None:
+    known = {key for config in ("SFTConfig", "DPOConfig", "GRPOConfig") for key in trl.fields(config)}
     assert set(CADENCE) <= known
+    table = json.loads((Path(axolotl.__file__).parent / "schema.json").read_text(encoding="utf-8"))
+    assert set(mapping.BOUNDED) <= set(table["properties"])
 
 
 def test_a_run_prints_what_it_proved(cli: Cli, base: Path, chat: Path) -> None:

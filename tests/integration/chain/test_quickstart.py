@@ -54,6 +54,20 @@ def test_the_chain_learns_and_is_not_run_twice(start: Start, runs: Path, python:
     assert [run["id"] for run in again] == [run["id"] for run in made]
 
 
+def test_two_steps_of_the_chain_prove_that_it_fits(start: Start, runs: Path, python: str) -> None:
+    """SFT of two steps teaches too little for GRPO to see a reward: the chain goes on all the same, to its end."""
+    made = finished(start, "run", "quickstart", "--smoke", "--env", python)
+    assert [run["spec"]["stage"] for run in made] == ["sft", "merge", "grpo", "merge", "eval"]
+    for run in made:
+        assert run["id"].startswith("quickstart-smoke-")
+        if run["spec"]["stage"] in ("sft", "grpo"):
+            proved = run["smoke"]
+            assert proved["steps"] == 2
+            assert Path(proved["checkpoint"]).name == "checkpoint-2"
+            assert [p.name for p in Path(proved["checkpoint"]).parent.glob("checkpoint-*")] == ["checkpoint-2"]
+            assert (proved["seconds"] > 0, proved["peak_memory"] > 100 * 2**20) == (True, True)
+
+
 def test_a_run_whose_owner_was_killed_ends_as_if_nothing_had_happened(start: Start, runs: Path, python: str) -> None:
     words = ("sft", "--recipe", "quickstart", "--env", python, "--max-steps", "12", "--set", "training.save_steps=4")
     (whole,) = finished(start, *words, "--output", "whole")
