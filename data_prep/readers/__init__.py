@@ -1,0 +1,1 @@
+"""Readers: a file of any container -> batches of rows."""

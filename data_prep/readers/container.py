@@ -1,0 +1,100 @@
+"""Which container a file is, by its content, and the reader for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Literal
+
+from data_prep.batch import Batch
+from data_prep.faults import DataFault
+from data_prep.jsontext import NotJson, parse
+from data_prep.opening import Opened, require_file
+from data_prep.readers import array, document, lines, parquet, table
+
+Container = Literal["jsonl", "json array", "json", "csv", "parquet", "arrow"]
+_TEXT: dict[Container, Callable[[Opened], Iterator[Batch]]] = {
+    "jsonl": lines.batches,
+    "json array": array.batches,
+    "json": document.batches,
+    "csv": table.batches,
+}
+
+
+def container(path: Path, encoding: str | None = None) -> Container:
+    """Name the container of a file.
+
+    Raises:
+        DataFault: the file can't be read, or is no container of rows.
+    """
+    require_file(path)
+    if path.is_dir():
+        raise DataFault("this is a folder, and a file is wanted here", where=str(path), fix="name one of its files")
+    binary = _binary(path)
+    if binary:
+        return binary
+    with Opened(path, encoding) as opened:
+        return _of_text(path, opened.peek())
+
+
+def batches(path: Path, kind: Container, encoding: str | None, done: Callable[[Opened], None]) -> Iterator[Batch]:
+    """Every batch of a file.
+
+    Args:
+        done: called with the file once it was read to its end.
+
+    Raises:
+        DataFault: while reading, as soon as something makes the rest unreadable.
+    """
+    if kind in ("parquet", "arrow"):
+        yield from parquet.parquet(path) if kind == "parquet" else parquet.arrow_stream(path)
+    with Opened(path, encoding) if kind in _TEXT else _plain(path) as opened:
+        if kind in _TEXT:
+            yield from _TEXT[kind](opened)
+        done(opened)
+
+
+def _plain(path: Path) -> Opened:
+    return Opened(path, "latin-1")
+
+
+def _binary(path: Path) -> Container | None:
+    with path.open("rb") as file:
+        head = file.read(8)
+    if head.startswith(b"PAR1"):
+        return "parquet"
+    return "arrow" if head.startswith(b"\xff\xff\xff\xff") else None
+
+
+def _of_text(path: Path, head: bytes) -> Container:
+    first, _, rest = head.lstrip().partition(b"\n")
+    if not first:
+        raise DataFault("the data file holds no row", where=str(path), fix="one JSON object a line")
+    if first[:1] not in (b"{", b"["):
+        return _of_plain(path)
+    after = rest.lstrip()[:1]
+    if first[:1] == b"{":
+        return "jsonl" if _whole(first) or after == b"{" or (not rest and len(head) > len(first)) else "json"
+    return "jsonl" if _whole(first) and after == b"[" and rest[:1] == b"[" else "json array"
+
+
+def _of_plain(path: Path) -> Container:
+    endings = {ending.lower() for ending in path.suffixes}
+    if endings & {".csv", ".tsv"}:
+        return "csv"
+    if endings & {".jsonl", ".ndjson", ".json"}:
+        return "jsonl"
+    raise DataFault(
+        "plain text: nothing tells where one row ends and the next begins",
+        where=f"{path}:1",
+        fix='write rows, for instance {"text": "..."} a line, or end the name of a table in .csv or .tsv',
+    )
+
+
+def _whole(line: bytes) -> bool:
+    """Whether a line is JSON by itself, or JSON with a fault that is no break of the line."""
+    try:
+        parse(line)
+    except NotJson as fault:
+        return "Extra data" in fault.what or fault.code not in ("not_json",)
+    return True

@@ -1,0 +1,145 @@
+"""What a process does with a batch: every row read, converted, checked, counted, and written as it will stand."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from struct import Struct
+
+from data_prep import formats, splits
+from data_prep.batch import Batch, Item
+from data_prep.columns import Columns
+from data_prep.formats.base import Format, Work
+from data_prep.jsontext import NotJson, dump, dump_plain, refuse_surrogates
+from data_prep.notes import noted
+from data_prep.parts import Take
+from data_prep.row import Row, RowFault
+from data_prep.splits import SPLITS, Shares, Split
+from data_prep.uses import SHAPES, Shape, Use
+
+ROLES = ("system", "developer", "user", "assistant", "tool")
+RECORD = Struct("<16sQIBB5H")
+"""One kept row in the index: digest of its bytes, line, length, number of its split, changed or not, turns by role."""
+_TALK = ("messages", "prompt", "completion", "chosen")
+Entry = tuple[int, str, str, str]
+"""One line of the ledger: line, what was done, kind of reason, the reason in words."""
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How rows are made, the same in every process.
+
+    Attributes:
+        format: name of the layout of the rows.
+        use: what they are for.
+        columns: other names for columns, and columns to keep.
+        shares: how rows are split; files that are a split already name it in `given`.
+    """
+
+    format: str
+    use: Use
+    columns: Columns = field(default_factory=Columns)
+    shares: Shares = field(default_factory=Shares)
+    given: tuple[tuple[str, Split], ...] = ()
+
+
+@dataclass
+class Result:
+    """What came of one batch."""
+
+    path: str
+    rows: int = 0
+    texts: dict[Split, list[bytes]] = field(default_factory=lambda: {split: [] for split in SPLITS})
+    index: list[bytes] = field(default_factory=list)
+    ledger: list[Entry] = field(default_factory=list)
+    notes: Counter[str] = field(default_factory=Counter)
+
+
+class Worker:
+    """Turns batches into results."""
+
+    def __init__(self, recipe: Recipe, take: Take) -> None:
+        self._recipe, self._take = recipe, take
+        self._format: Format = formats.named(recipe.format)
+        self._shape: Shape = SHAPES[self._format.form][recipe.use]
+        self._given = dict(recipe.given)
+
+    def result(self, batch: Batch) -> Result:
+        """Everything that a batch holds."""
+        result = Result(batch.path)
+        for item in batch.items():
+            result.rows += 1
+            try:
+                self._keep(item, result)
+            except (RowFault, NotJson) as fault:
+                result.ledger.append((item.line, "dropped", fault.code, fault.what))
+            except RecursionError:
+                result.ledger.append((item.line, "dropped", "not_json", "nested too deeply"))
+        return result
+
+    def _keep(self, item: Item, result: Result) -> None:
+        if item.fault:
+            raise item.fault
+        work = Work(self._take)
+        if item.note:
+            work.marks.append(item.note)
+        given = self._recipe.columns.named(as_row(item.value), work.marks)
+        self._refuse_others(given)
+        row = self._shape(self._format.convert(given, work))
+        row.update(self._recipe.columns.kept(given, row))
+        text = self._text(row, item)
+        split = self._given.get(result.path) or self._recipe.shares.split(splits.prompt(row))
+        result.notes.update(noted(text))
+        result.texts[split].append(text)
+        digest = blake2b(text, digest_size=16).digest()
+        number, changed = SPLITS.index(split), bool(work.marks)
+        result.index.append(RECORD.pack(digest, item.line, len(text), number, changed, *_turns(row)))
+        if changed:
+            result.ledger += [(item.line, "changed", code, what) for code, what in work.marks]
+
+    def _refuse_others(self, row: Row) -> None:
+        """Rows of another layout have a fault; layouts that are converted alike may be mixed."""
+        if self._format.matches(row):
+            return
+        other = formats.recognise(row)
+        if other is None:
+            have = ", ".join(f"`{column}`" for column in list(row)[:8]) or "nothing"
+            raise RowFault("columns", f"{self._format.name} wants {self._format.reads}; this row has {have}")
+        if other.convert is not self._format.convert:
+            raise RowFault("other_format", f"a row of the format {other.name} among rows of {self._format.name}")
+
+    def _text(self, row: Row, item: Item) -> bytes:
+        try:
+            return (dump_plain(row) if item.floats else dump(row)) + b"\n"
+        except UnicodeEncodeError:
+            refuse_surrogates(row)
+            raise
+        except TypeError:  # a long integer, or a value of a table that JSON does not have
+            return _long(row) + b"\n"
+
+
+def as_row(value: object) -> Row:
+    """A row from a value: an object, or a bare list of turns.
+
+    Raises:
+        RowFault: anything else.
+    """
+    if isinstance(value, dict):
+        return value
+    if isinstance(value, list) and value and all(isinstance(turn, dict) for turn in value):
+        return {formats.BARE: value}
+    raise RowFault("not_row", f"a row is a JSON object, not {formats.kind(value)}")
+
+
+def _turns(row: Row) -> list[int]:
+    """Turns by role; of two answers, the better one's."""
+    roles = [turn["role"] for column in _TALK if column in row for turn in row[column]]
+    return [roles.count(role) for role in ROLES]
+
+
+def _long(row: Row) -> bytes:
+    try:
+        return dump_plain(row)
+    except TypeError as error:
+        raise RowFault("not_json", f"a value that JSON does not have: {error}") from None

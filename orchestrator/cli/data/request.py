@@ -1,0 +1,95 @@
+"""What prepare and check share: their flags, and the options behind them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from data_prep import columns
+from data_prep.columns import Columns
+from data_prep.faults import DataFault
+from data_prep.options import Options
+from data_prep.prepare import Tick
+from data_prep.splits import Shares
+from orchestrator import progress
+from orchestrator.cli.options import JSON
+from orchestrator.errors import DataError
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+_SHARE = click.FloatRange(0, 1)
+_MEGA = 2**20
+
+_FLAGS = (
+    click.argument("sources", metavar="SOURCE...", nargs=-1, required=True),
+    click.option("--format", help="Layout of the rows; recognised where it is not given."),
+    click.option("--use", type=click.Choice(["sft", "dpo", "grpo", "kto", "eval"]), help="What the rows are for."),
+    click.option("--columns", help="Which column is which: prompt=v2,completion=v1; a.b for a key within a column."),
+    click.option("--keep", help="Columns that come along as they are, for rewards: level,source."),
+    click.option("--encoding", help="Encoding of text files that don't say theirs, such as cp1252."),
+    click.option("--validation", type=_SHARE, default=0.05, show_default=True, help="Share held out for validation."),
+    click.option("--test", type=_SHARE, default=0.0, show_default=True, help="Share held out for tests."),
+    click.option("--seed", type=int, default=42, show_default=True, help="Seed of the split."),
+    click.option(
+        "--max-dropped", type=_SHARE, default=0.05, show_default=True, help="Share of rows that may be at fault."
+    ),
+    click.option("--keep-duplicates", is_flag=True, help="Keep rows that stand before already."),
+    click.option("--licence", help="Licence of the data, where no file states it."),
+    click.option("--processes", type=click.IntRange(1), help="Processes; as many as cores where not given."),
+    JSON,
+)
+
+
+def flags(command: Command) -> Command:
+    """The flags of commands that read data."""
+    for flag in reversed(_FLAGS):
+        command = flag(command)
+    return command
+
+
+def options(given: dict[str, Any]) -> Options:
+    """The options behind the flags.
+
+    Raises:
+        DataFault: columns that are no pairs.
+    """
+    return Options(
+        format=given["format"],
+        use=given["use"],
+        encoding=given["encoding"],
+        columns=Columns(columns.parse(given["columns"]), tuple((given["keep"] or "").replace(",", " ").split())),
+        shares=Shares(given["validation"], given["test"], given["seed"]),
+        max_dropped=given["max_dropped"],
+        dedup=not given["keep_duplicates"],
+        processes=given["processes"],
+        licence=given["licence"],
+    )
+
+
+def paths(names: tuple[str, ...]) -> list[Path]:
+    """The files and folders that were named."""
+    return [Path(name).expanduser() for name in names]
+
+
+@contextmanager
+def told() -> Iterator[None]:
+    """Tell of faults in data as every command tells of errors."""
+    try:
+        yield
+    except DataFault as fault:
+        raise DataError(fault.what, where=fault.where, why=fault.why, fix=fault.fix, details=fault.others) from None
+
+
+@contextmanager
+def shown(title: str, *, quiet: bool) -> Iterator[Tick]:
+    """A bar, or plain lines, of how much was read."""
+    bar = progress.make(quiet)
+
+    def tick(taken: int, total: int, _rows: int) -> None:
+        bar.event({"type": "step", "step": taken // _MEGA, "total": max(total // _MEGA, 1), "metrics": {}})
+
+    with bar.stage(f"{title} (MiB)"):
+        yield tick
