@@ -60,7 +60,7 @@ def _wanted(spec: RunSpec) -> dict[str, str]:
     """Package -> the setting that needs it, empty when none does."""
     quantised = "method: qlora" if spec.method == "qlora" else ""
     eight_bit = bitsandbytes(spec.training.optimizer)
-    plugins = " ".join(str(name) for name in spec.native.get("plugins") or [])
+    plugins = " ".join(schema.plugins(spec.native))
     return {
         "bitsandbytes": quantised or (f"training.optimizer: {spec.training.optimizer}" if eight_bit else ""),
         "torchvision": "native.processor_type" if spec.native.get("processor_type") else "",

@@ -22,8 +22,7 @@ def _unknown(given: dict[str, Any]) -> Iterator[Finding]:
     for key, problem in schema.problems(given):
         code = "key" if "." not in key and key not in schema.properties() else "type"
         yield _error(code, key, problem, fix=f"correct or remove native.{key}")
-    plugins = given.get("plugins")
-    if isinstance(plugins, list) and schema.foreign(name for name in plugins if isinstance(name, str)):
+    if schema.foreign(schema.plugins(given)):
         message = (
             "a plugin from outside Axolotl runs its code in the engine, and keys that only it knows aren't checked"
         )

@@ -15,7 +15,7 @@ _NEAR = 0.7
 def clean(reading: Reading) -> None:
     """Leave out what has no effect, and make numbers of `2e-5` and the like."""
     _fsdp_names(reading.given)
-    foreign = schema.foreign(name for name in reading.given.get("plugins") or [] if isinstance(name, str))
+    foreign = schema.foreign(schema.plugins(reading.given))
     known = schema.known(reading.given)
     for key in list(reading.given):
         if key in known:

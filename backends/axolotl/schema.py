@@ -39,9 +39,15 @@ def foreign(plugins: Iterable[str]) -> bool:
     return any(_package(name) not in _tables()["plugins"] for name in plugins if not name.startswith("backends."))
 
 
+def plugins(given: dict[str, Any]) -> list[str]:
+    """The plugins that a configuration names."""
+    listed = given.get("plugins")
+    return [name for name in listed if isinstance(name, str)] if isinstance(listed, list) else []
+
+
 def known(given: dict[str, Any]) -> dict[str, Any]:
     """Top-level key -> its JSON Schema, with the keys of the bundled plugins that a configuration names."""
-    named = [_tables()["plugins"].get(_package(name), {}) for name in _plugins(given)]
+    named = [_tables()["plugins"].get(_package(name), {}) for name in plugins(given)]
     return properties() | {key: schema for keys in named for key, schema in keys.items()}
 
 
@@ -54,13 +60,13 @@ def branches(schema: dict[str, Any]) -> list[dict[str, Any]]:
 
 def problems(given: dict[str, Any]) -> Iterator[tuple[str, str]]:
     """Dotted key and what is wrong with it: unknown anywhere in the tree, or of another type than Axolotl takes."""
-    legible, plugins = known(given), _plugins(given)
+    legible, named = known(given), plugins(given)
     for key, value in given.items():
         if key in legible:
             yield from faults(key, value, legible[key])
         elif plugin := plugin_of(key):
             yield key, f"`{key}` is read by the plugin {plugin}, which native.plugins doesn't name; it would be ignored"
-        elif not foreign(plugins):
+        elif not foreign(named):
             yield key, f"Axolotl has no `{key}`{nearest(key, legible)} and would ignore it without a word"
 
 
@@ -83,10 +89,6 @@ def _words(message: str, value: Any) -> str:
     except ValueError:
         number = None
     return message if number is None else f"{message}; write {number!r} without quotes"
-
-
-def _plugins(given: dict[str, Any]) -> list[str]:
-    return [name for name in given.get("plugins") or [] if isinstance(name, str)]
 
 
 def _package(plugin: str) -> str:

@@ -267,6 +267,8 @@ def test_a_named_plugin_reads_its_keys(read: Read) -> None:
         (LORA.replace("lora_r: 8\n", ""), "without lora_r"),
         (FULL + "warmup_steps: 0.1\n", "warmup_steps"),
         (FULL + "special_tokens: [a]\n", "special_tokens"),
+        (FULL + "plugins: 1\n", "plugins"),
+        (FULL.replace("[{path: org/rows, type: alpaca}]", "org/rows"), "datasets"),
     ],
 )
 def test_what_cannot_be_done_is_refused_with_the_reason(read: Read, text: str, words: str) -> None:
