@@ -25,6 +25,8 @@ def section(spec: RunSpec, job: Job) -> Config:
         # rows that are too long lose their end, as everywhere; the engine's own default is to leave them out
         "excess_length_strategy": "truncate",
         **({"eval_sample_packing": False} if spec.training.packing and spec.data.eval else {}),
+        # each further process imports the engine anew, which takes longer than the rows of a run without a GPU
+        **({} if job.machine.gpus else {"dataset_num_proc": 1}),
     }
 
 

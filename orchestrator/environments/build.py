@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from orchestrator import atomic
+from orchestrator import atomic, hardware
 from orchestrator.backend import EnvLock
-from orchestrator.environments import cache, pins, probe, step, torchbuild, wheels
+from orchestrator.environments import cache, compare, needs, pins, probe, step, torchbuild, wheels
 from orchestrator.environments.cache import Ready
 from orchestrator.environments.failure import failed
+from orchestrator.environments.optional import Piece
 from orchestrator.environments.sources import Sources
 from orchestrator.environments.step import Step
 from orchestrator.environments.tools import Tool
@@ -29,6 +30,8 @@ class Order:
 
     Attributes:
         name: backend that asked; for messages only.
+        extras: further requirements.
+        pieces: what to build here, by distribution name.
         asked: the user named the place for wheels.
     """
 
@@ -36,9 +39,15 @@ class Order:
     lock: EnvLock
     variant: str
     extras: tuple[str, ...]
+    pieces: Mapping[str, Piece]
     tool: Tool
     sources: Sources
     asked: bool
+
+    @property
+    def more(self) -> tuple[str, ...]:
+        """Every requirement beyond the lock, extras and pieces alike."""
+        return tuple(sorted({*self.extras, *(text for piece in self.pieces.values() for text in piece.install)}))
 
 
 def build(order: Order, env: Path, say: Callable[[str], None], claim: int) -> None:
@@ -48,9 +57,10 @@ def build(order: Order, env: Path, say: Callable[[str], None], claim: int) -> No
         claim: descriptor of the lock on the folder, inherited by every step.
 
     Raises:
-        EnvironmentMissing: a step failed, or what came out is not what the lock says.
+        EnvironmentMissing: a step failed, what came out is not what the lock says, or a piece can't be built here.
         StorageError: too little space.
     """
+    tools = needs.demand(order.name, order.pieces, needs.place(order.lock, order.variant, hardware.detect()))
     torch = torchbuild.choose(order.lock, order.variant, order.tool, order.sources, order.asked)
     cache.room(_NEED[torch.lock])
     if torch.warning:
@@ -62,6 +72,8 @@ def build(order: Order, env: Path, say: Callable[[str], None], claim: int) -> No
     _run(order, env, _fitting_steps(order, env, torch), say, claim)
     if order.extras:
         _run(order, env, [_extras_step(order, env)], say, claim)
+    for name, piece in order.pieces.items():
+        _run(order, env, _piece_steps(order, env, name, needs.variables(piece, tools, env / "bin")), say, claim)
     _run(order, env, [_import_step(order, env)], say, claim)
     atomic.write_json(env / cache.READY, _verified(order, env, torch).model_dump())
 
@@ -113,37 +125,52 @@ def _fitting_steps(order: Order, env: Path, torch: TorchBuild) -> list[Step]:
 
 
 def _extras_step(order: Order, env: Path) -> Step:
-    """Extras come last, under the constraint that nothing the lock brought changes its version."""
-    found = probe.look(cache.python_of(env)).packages
-    kept = env / "kept.txt"
-    atomic.write_text(kept, "".join(f"{name}=={found[name]}\n" for name in sorted(found) if name not in _OWN))
-    argv = order.tool.add(cache.python_of(env), "-c", str(kept), *order.extras)
+    argv = order.tool.add(cache.python_of(env), *_kept(env), *order.extras)
     return Step(f"installing {' '.join(order.extras)}", argv)
 
 
+def _piece_steps(order: Order, env: Path, name: str, variables: Mapping[str, str]) -> list[Step]:
+    """Built with the environment's own torch, setuptools and tools, which a build of its own would not see."""
+    python, piece, kept = cache.python_of(env), order.pieces[name], _kept(env)
+    built = order.tool.add(python, *kept, "--no-build-isolation", "--no-binary", name, *piece.install)
+    step = Step(f"building {name}, which can take long", built, variables)
+    if not piece.tools:
+        return [step]
+    tools = order.tool.add(python, *kept, *piece.tools)
+    return [Step(f"installing {' '.join(piece.tools)} to build {name} with", tools), step]
+
+
+def _kept(env: Path) -> tuple[str, str]:
+    """The constraint that nothing changes its version which is there by now."""
+    found, kept = probe.look(cache.python_of(env)).packages, env / "kept.txt"
+    atomic.write_text(kept, "".join(f"{name}=={found[name]}\n" for name in sorted(found) if name not in _OWN))
+    return ("-c", str(kept))
+
+
 def _import_step(order: Order, env: Path) -> Step:
-    argv = (str(cache.python_of(env)), "-E", "-c", probe.IMPORTS, *pins.required(order.lock))
+    argv = (str(cache.python_of(env)), "-E", "-c", probe.IMPORTS, *pins.required(order.lock), *order.pieces)
     return Step("importing the packages", argv)
 
 
 def _verified(order: Order, env: Path, torch: TorchBuild) -> Ready:
-    found = probe.look(cache.python_of(env))
-    wrong = pins.differences(pins.expected(order.lock, torch.lock, found.markers), found.packages)
+    python = cache.python_of(env)
+    found = probe.look(python)
+    wrong = compare.locked(order.lock, python, found, pins.expected(order.lock, torch.lock, found.markers)).problems
     if wrong:
         raise EnvironmentMissing(
-            "the environment differs from its lock",
+            "the environment is not what its lock says",
             where=str(env),
             why="numbers from such an environment could not be compared with any other",
-            fix=f"post-train backends install {order.name} --force",
+            fix=f"post-train backends install {order.name} --force" + (" and other --with" if order.extras else ""),
             details=wrong,
         )
     return Ready(
-        key=cache.key(order.lock, order.variant, order.extras),
+        key=cache.key(order.lock, order.variant, order.more),
         variant=order.variant,
         lock=cache.digest(order.lock, order.variant),
         python=found.python,
         tool=order.tool.version,
         installed=datetime.now(UTC).isoformat(timespec="microseconds"),
-        extras=order.extras,
+        extras=order.more,
         packages=found.packages,
     )

@@ -8,7 +8,7 @@ under other hashes; `torch.txt` pins its version.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 import click
@@ -19,8 +19,10 @@ from orchestrator.environments import pins, tools
 from orchestrator.errors import EnvironmentMissing, PostTrainError, UsageError
 
 OLDEST_PYTHON = "3.11"
-_CUDA_ONLY = re.compile(r"cuda-.*|nvidia-(?!ml-py$).*|torch(vision)?|triton")
+_CUDA_ONLY = re.compile(r"cuda-.*|nvidia-(?!ml-py$).*|torch(vision)?")
 """Torch, what is compiled against it, and its CUDA libraries; the bindings that only ask the driver run without one."""
+_TRITON = "triton"
+"""A compiler for GPUs, which some packages import without one."""
 _HEADER = "# Made by `python -m orchestrator.environments.lock`; edit the .in files, not this one.\n"
 
 
@@ -43,14 +45,19 @@ def write(folder: Path, *, upgrade: bool = False) -> list[Path]:
     # a CPU wheel that lies about, 2.13.0+cpu, satisfies == as well and would be taken for the locked file; not ===
     write_text(cuda, re.sub(r"^torch==", "torch===", cuda.read_text(encoding="utf-8"), flags=re.MULTILINE))
     everything = pins.read(cuda)
-    _compile(folder, cpu, cuda_only(pin.name for pin in everything), upgrade)
+    _compile(folder, cpu, cuda_only(pins.wanted_by(cuda)), upgrade)
     write_text(torch, "".join(f"torch=={p.version}\n" for p in everything if p.name == "torch"))
     return [cuda, cpu, torch]
 
 
-def cuda_only(names: Iterable[str]) -> list[str]:
-    """Those of these packages that a CPU environment gets from elsewhere, or not at all."""
-    return [name for name in names if _CUDA_ONLY.fullmatch(name)]
+def cuda_only(wanted_by: Mapping[str, Collection[str]]) -> list[str]:
+    """Those of these packages that a CPU environment gets from elsewhere, or not at all.
+
+    Args:
+        wanted_by: package -> who requires it.
+    """
+    found = [name for name in wanted_by if _CUDA_ONLY.fullmatch(name)]
+    return [*found, _TRITON] if set(wanted_by.get(_TRITON, ("?",))) <= set(found) else found
 
 
 def _folder(name: str) -> Path:

@@ -54,6 +54,13 @@ def split(path: Path, names: Collection[str]) -> tuple[str, str]:
     return rest, chosen
 
 
+def wanted_by(path: Path) -> dict[str, set[str]]:
+    """Package -> the packages that require it, as a lock's `# via` comments say; a name in an .in file is `-r FILE`."""
+    entries = re.split(r"^(?=[a-z0-9])", path.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]
+    told = {re.split("[ =;]", entry, maxsplit=1)[0]: entry.partition("# via")[2] for entry in entries}
+    return {name: {line.strip(" #") for line in text.splitlines() if line.strip(" #")} for name, text in told.items()}
+
+
 def named(lock: EnvLock) -> list[str]:
     """Names that a person wrote down: those of every `.in` file."""
     return [name for file in sorted(lock.folder.glob("*.in")) for name in _names(file)]
@@ -67,14 +74,16 @@ def expected(lock: EnvLock, variant: str, markers: Mapping[str, str]) -> dict[st
     return {p.name: p.version for p in found if p.marker is None or p.marker.evaluate(dict(markers))}
 
 
-def differences(wanted: Mapping[str, str], found: Mapping[str, str], names: Iterable[str] | None = None) -> list[str]:
-    """One line for each package that is missing or of another version; a build tag such as `+cpu` doesn't count."""
-    lines = []
+def differences(
+    wanted: Mapping[str, str], found: Mapping[str, str], names: Iterable[str] | None = None
+) -> dict[str, str]:
+    """A line for each package that is missing or of another version; a build tag such as `+cpu` doesn't count."""
+    lines = {}
     for name in wanted if names is None else [n for n in names if n in wanted]:
         if name not in found:
-            lines.append(f"{name} is missing; the lock has {wanted[name]}")
+            lines[name] = f"{name} is missing; the lock has {wanted[name]}"
         elif found[name].split("+")[0] != wanted[name].split("+")[0]:
-            lines.append(f"{name} is {found[name]}; the lock has {wanted[name]}")
+            lines[name] = f"{name} is {found[name]}; the lock has {wanted[name]}"
     return lines
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,6 +29,8 @@ markers = {
 }
 print(json.dumps({"markers": markers, "packages": found}))
 """
+
+_IMPORT_LIMIT = 600.0
 
 IMPORTS = """
 import importlib, sys, traceback
@@ -78,3 +82,16 @@ def look(python: Path) -> Look:
     except (ValueError, IndexError, KeyError, TypeError):
         said = outcome.err.strip().splitlines()[-3:]
         raise EnvironmentMissing("not a working Python interpreter", where=str(python), details=said) from None
+
+
+@functools.cache
+def broken(python: Path, names: Sequence[str]) -> str | None:
+    """The last line of what an import of these distributions says when it fails; None when all goes well.
+
+    Takes as long as they take, once in a process.
+    """
+    argv = (str(python), "-E", "-c", IMPORTS, *names)
+    outcome = process.run(argv, timeout=_IMPORT_LIMIT, cwd=python.parent, env=process.clean_environment({}))
+    if outcome.code == 0:
+        return None
+    return next((line.strip() for line in reversed(outcome.err.splitlines()) if line.strip()), "no reason given")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from orchestrator import process
@@ -15,10 +15,11 @@ _QUIET, _EVERY = 2.0, 5.0
 
 @dataclass(frozen=True)
 class Step:
-    """What a step does, in words, and how."""
+    """What a step does, in words, and how; `variables` go on top of the installer's own."""
 
     label: str
     argv: tuple[str, ...]
+    variables: Mapping[str, str] = field(default_factory=dict)
 
 
 def run(step: Step, log: Path, env: Mapping[str, str], claim: int, say: Callable[[str], None]) -> bool:
@@ -26,7 +27,9 @@ def run(step: Step, log: Path, env: Mapping[str, str], claim: int, say: Callable
     say(step.label)
     with log.open("a", encoding="utf-8") as file:
         file.write(header(step))
-    child = process.Child(step.argv, cwd=log.parent, env=env, stdout=log, stderr=log, inherit=(claim,))
+    child = process.Child(
+        step.argv, cwd=log.parent, env={**env, **step.variables}, stdout=log, stderr=log, inherit=(claim,)
+    )
     try:
         return _watch(child, log, say) == 0
     finally:

@@ -97,12 +97,21 @@ def test_a_lock_without_source_txt_builds_nothing() -> None:
 
 def test_only_what_is_compiled_against_cuda_leaves_the_cpu_lock() -> None:
     stays = ["torchao", "torchdata", "nvidia-ml-py", "cudatools", "tritonclient", "axolotl"]
-    leaves = ["torch", "torchvision", "triton", "nvidia-ml-py3", "nvidia-cublas", "nvidia-cudnn-cu13", "cuda-toolkit"]
-    assert cuda_only([*stays, *leaves]) == leaves
+    leaves = ["torch", "torchvision", "nvidia-ml-py3", "nvidia-cublas", "nvidia-cudnn-cu13", "cuda-toolkit"]
+    assert cuda_only({name: {"axolotl"} for name in [*stays, *leaves]}) == leaves
     cpu = {pin.name for pin in pins.read(AXOLOTL.folder / "cpu.lock")}
     assert {"torchao", "nvidia-ml-py"} <= cpu
-    assert not {"torch", "torchvision", "triton"} & cpu
+    assert not {"torch", "torchvision"} & cpu
     assert "torchvision" in {pin.name for pin in pins.read(AXOLOTL.folder / "cuda.lock")}
+
+
+def test_triton_stays_where_more_than_torch_wants_it() -> None:
+    assert cuda_only({"torch": {"-r x.in"}, "triton": {"torch"}}) == ["torch", "triton"]
+    assert cuda_only({"torch": {"-r x.in"}, "triton": {"torch", "axolotl"}}) == ["torch"]
+    cuda, cpu = (pins.wanted_by(AXOLOTL.folder / f"{variant}.lock") for variant in ("cuda", "cpu"))
+    assert "axolotl" in cuda["triton"], "Axolotl imports it on a CPU, too"
+    assert "triton" in cpu
+    assert "triton" not in pins.wanted_by(_lock("trl").folder / "cpu.lock")
 
 
 def test_hf_and_trl_share_one_environment() -> None:
