@@ -13,7 +13,7 @@ from typing import Any
 
 from data_prep.batch import Batch
 from data_prep.faults import DataFault
-from data_prep.parts import Take
+from data_prep.pictures import Pictures
 from data_prep.work import Recipe, Result, Worker
 
 _AHEAD = 2
@@ -26,20 +26,20 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def results(batches: Iterator[Batch], recipe: Recipe, take: Take, processes: int) -> Iterator[Result]:
+def results(batches: Iterator[Batch], recipe: Recipe, pictures: Pictures, processes: int) -> Iterator[Result]:
     """The result of every batch, in order.
 
     Raises:
         DataFault: a process died.
     """
     if processes == 1:
-        worker = Worker(recipe, take)
+        worker = Worker(recipe, pictures)
         yield from map(worker.result, batches)
         return
     # fork, where there is one: it needs no import of the program's main module, and starts before any thread does
     method = "fork" if "fork" in multiprocessing.get_all_start_methods() else None
     context: Any = multiprocessing.get_context(method)
-    with ProcessPoolExecutor(processes, context, _begin, (recipe, take)) as pool:
+    with ProcessPoolExecutor(processes, context, _begin, (recipe, pictures)) as pool:
         try:
             yield from _in_order(pool, batches, processes * _AHEAD)
         except BrokenProcessPool:
@@ -59,10 +59,10 @@ def _in_order(pool: ProcessPoolExecutor, batches: Iterator[Batch], ahead: int) -
         yield waiting.popleft().result()
 
 
-def _begin(recipe: Recipe, take: Take) -> None:
+def _begin(recipe: Recipe, pictures: Pictures) -> None:
     global _worker  # noqa: PLW0603  (a process has one, and pays for it once)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches every process; the first one tells the others
-    _worker = Worker(recipe, take)
+    _worker = Worker(recipe, pictures)
 
 
 def _result(batch: Batch) -> Result:

@@ -14,7 +14,6 @@ from typing import IO
 from data_prep import manifest as manifests
 from data_prep.faults import DataFault
 from data_prep.formats import Format
-from data_prep.formats.base import no_pictures
 from data_prep.index import Index, Kept
 from data_prep.inputs import Input
 from data_prep.jsontext import dump_plain
@@ -22,6 +21,7 @@ from data_prep.ledger import FILE as LEDGER
 from data_prep.ledger import Ledger
 from data_prep.manifest import Counts, DataManifest, SplitFile
 from data_prep.options import Options
+from data_prep.pictures import FOLDER, Pictures
 from data_prep.pool import cores, results
 from data_prep.reading import Reading
 from data_prep.splits import SPLITS, Split
@@ -114,8 +114,9 @@ class _Preparation:
 
     def _write(self, recipe: Recipe) -> dict[Split, SplitFile]:
         out = _Out(self._folder if self._keep else None)
+        pictures = Pictures(self._options.images, self._folder if self._keep else None)
         processes = self._options.processes or (cores() if self._reading.total > _ALONE else 1)
-        for result in results(self._reading.batches(), recipe, no_pictures, processes):
+        for result in results(self._reading.batches(), recipe, pictures, processes):
             self._tally.rows += result.rows
             self._tally.notes.update(result.notes)
             self._index.add(result.path, result.index)
@@ -180,6 +181,7 @@ class _Preparation:
             ),
             splits=splits,
             roles=tally.roles(),
+            images=_pictures(self._folder / FOLDER),
             ledger=self._ledger.close(),
         )
 
@@ -235,6 +237,11 @@ class _Out:
 
     def _described(self, split: Split, sha256: str) -> SplitFile:
         return SplitFile(file=f"{split}.jsonl", rows=self._rows[split], size=self._sizes[split], sha256=sha256)
+
+
+def _pictures(folder: Path) -> dict[str, int]:
+    files = list(folder.glob("*"))
+    return {"files": len(files), "bytes": sum(path.stat().st_size for path in files)} if files else {}
 
 
 def _filtered(folder: Path, splits: dict[Split, SplitFile], index: Index, gone: set[int]) -> dict[Split, SplitFile]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 from hashlib import blake2b
+from pathlib import Path
 from struct import Struct
 
 from data_prep import formats, splits
@@ -13,7 +14,7 @@ from data_prep.columns import Columns
 from data_prep.formats.base import Format, Work
 from data_prep.jsontext import NotJson, dump, dump_plain, refuse_surrogates
 from data_prep.notes import noted
-from data_prep.parts import Take
+from data_prep.pictures import Pictures
 from data_prep.row import Row, RowFault
 from data_prep.splits import SPLITS, Shares, Split
 from data_prep.uses import SHAPES, Shape, Use
@@ -59,8 +60,8 @@ class Result:
 class Worker:
     """Turns batches into results."""
 
-    def __init__(self, recipe: Recipe, take: Take) -> None:
-        self._recipe, self._take = recipe, take
+    def __init__(self, recipe: Recipe, pictures: Pictures) -> None:
+        self._recipe, self._pictures = recipe, pictures
         self._format: Format = formats.named(recipe.format)
         self._shape: Shape = SHAPES[self._format.form][recipe.use]
         self._given = dict(recipe.given)
@@ -68,6 +69,7 @@ class Worker:
     def result(self, batch: Batch) -> Result:
         """Everything that a batch holds."""
         result = Result(batch.path)
+        self._pictures.beside = Path(batch.path).parent
         for item in batch.items():
             result.rows += 1
             try:
@@ -81,7 +83,7 @@ class Worker:
     def _keep(self, item: Item, result: Result) -> None:
         if item.fault:
             raise item.fault
-        work = Work(self._take)
+        work = Work(self._pictures.take)
         if item.note:
             work.marks.append(item.note)
         given = self._recipe.columns.named(as_row(item.value), work.marks)

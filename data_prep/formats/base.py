@@ -14,20 +14,11 @@ Form = Literal["messages", "chosen+rejected", "completion+label", "prompt+answer
 """The canonical forms, by the columns that tell them apart."""
 
 
-def no_pictures(named: Any) -> str:
-    """For rows that can't hold pictures.
-
-    Raises:
-        RowFault: always.
-    """
-    raise RowFault("media", f"a picture where only text is expected: {str(named)[:80]}")
-
-
 @dataclass
 class Work:
     """One row being converted: what is changed in it, and where its pictures go."""
 
-    take: Take = no_pictures
+    take: Take
     marks: Marks = field(default_factory=list)
 
     def media(self, row: Row) -> Media:

@@ -29,6 +29,7 @@ _FLAGS = (
     click.option("--use", type=click.Choice(["sft", "dpo", "grpo", "kto", "eval"]), help="What the rows are for."),
     click.option("--columns", help="Which column is which: prompt=v2,completion=v1; a.b for a key within a column."),
     click.option("--keep", help="Columns that come along as they are, for rewards: level,source."),
+    click.option("--images", multiple=True, metavar="[BEGINNING=]FOLDER", help="Where pictures lie that rows name."),
     click.option("--encoding", help="Encoding of text files that don't say theirs, such as cp1252."),
     click.option("--validation", type=_SHARE, default=0.05, show_default=True, help="Share held out for validation."),
     click.option("--test", type=_SHARE, default=0.0, show_default=True, help="Share held out for tests."),
@@ -66,7 +67,16 @@ def options(given: dict[str, Any]) -> Options:
         dedup=not given["keep_duplicates"],
         processes=given["processes"],
         licence=given["licence"],
+        images=tuple(_root(text) for text in given["images"]),
     )
+
+
+def _root(text: str) -> tuple[str, Path]:
+    start, mark, folder = text.rpartition("=")
+    root = Path(folder).expanduser()
+    if not root.is_dir():
+        raise DataFault("no such folder", where=f"--images {text}", fix="name the folder that the pictures lie below")
+    return (start if mark else "", root)
 
 
 def paths(names: tuple[str, ...]) -> list[Path]:

@@ -20,6 +20,7 @@ def lines(found: DataManifest) -> list[str]:
     roles = ", ".join(f"{role} {count:,}" for role, count in found.roles.items())
     text += [f"turns     {roles}"] if roles else []
     text += [f"note      {count:,} {WORDS[name]}" for name, count in counts.notes.items()]
+    text += [f"pictures  {found.images['files']:,} files, {found.images['bytes']:,} bytes"] if found.images else []
     return text + ([f"licence   {found.licence}"] if found.licence else [])
 
 
