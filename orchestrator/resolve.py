@@ -79,7 +79,8 @@ def _told(recipe: Recipe, index: int, flags: Settings) -> Iterator[Finding]:
         yield Finding(code="native.dropped", level="note", message=message, where=where)
         return
     message = f"the recipe's native keys {keys} are of {written} and mean nothing to {engine}"
-    fix = f"leave them out with --set native={{}}; set what {engine} needs with --set native.KEY=VALUE"
+    key = f"{recipe.stages[index]['stage'].value}.native" if recipe.is_pipeline else "native"
+    fix = f"leave them out with --set {key}={{}}; set what {engine} needs with --set {key}.KEY=VALUE"
     yield Finding(code="native.foreign", level="error", message=message, where=where, fix=fix)
 
 

@@ -81,6 +81,16 @@ def test_running_with_another_engine_is_refused_until_its_keys_are_dropped(cli: 
     assert (run["spec"]["backend"], run["spec"]["native"]) == ("fake", {})
 
 
+def test_in_a_pipeline_they_are_dropped_of_one_stage(cli: Cli, write: Write, base: Path, chat: Path) -> None:
+    stage = {"model": str(base), "data": str(chat), "native": {"config": {"neftune_noise_alpha": 5}}}
+    stages = [{"stage": "sft", **stage}, {"stage": "merge", "backend": "fake", "native": {"silent": False}}]
+    path = write("p.yaml", {"name": "chain", "stages": stages})
+    words = ("run", str(path), "--dry-run", "--set", "sft.backend=fake")
+    assert "fix: leave them out with --set sft.native={}" in cli(*words, code=5).out
+    sft, merge = cli(*words, "--set", "sft.native={}", "--json").json
+    assert (sft["spec"]["native"], merge["spec"]["native"]) == ({}, {"silent": False})
+
+
 def test_a_plan_with_another_engine_leaves_them_out_and_says_so(cli: Cli, recipe: Path) -> None:
     (plan,) = cli("plan", str(recipe), "--backend", "fake", "--json").json
     assert plan["spec"]["backend"] == "fake"
