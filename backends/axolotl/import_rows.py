@@ -51,7 +51,7 @@ def _ours(reading: Reading) -> bool:
         return False
     rows = _spelt(datasets[0])
     path = rows.pop("path", None)
-    if not isinstance(path, str) or not path.endswith(".jsonl") or not (reading.foreign.target / path).is_file():
+    if not isinstance(path, str) or not path.endswith(".jsonl") or not reading.is_file(path):
         return False
     templates = {"chat_template": (None, "tokenizer_default"), "completion": (None,)}
     ours = [{"ds_type": "json", "split": "train", **TYPES[form]} for form in ("messages", "text")]

@@ -69,12 +69,16 @@ class Reading:
             self.note(f"{self.at(key)}: there is no {path} here")
         return self._beside(here)
 
+    def is_file(self, written: str) -> bool:
+        """Whether a path as the recipe writes it is a file here; the recipe's folder may not be there yet."""
+        return Path(os.path.normpath(self.foreign.target.resolve() / written)).is_file()
+
     def at(self, key: str) -> str:
         """`file:line` of a key."""
         return f"{self.foreign.path}:{self.line(key)}"
 
     def _beside(self, path: Path) -> str:
-        relative = os.path.relpath(path.absolute(), self.foreign.target.absolute())
+        relative = os.path.relpath(path.parent.resolve() / path.name, self.foreign.target.resolve())
         return relative if relative.startswith("..") else f"./{relative}"
 
     def done(self, nulls: int = 0) -> Imported:

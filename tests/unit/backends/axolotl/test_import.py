@@ -347,13 +347,22 @@ def test_named_processes_win(read: Read) -> None:
     assert "hardware.processes" not in settings(read(FULL))
 
 
-def test_one_local_file_of_conversations_is_our_own_data(read: Read, write: Any) -> None:
+def test_one_local_file_of_conversations_is_our_own_data(read: Read, write: Any, work: Path) -> None:
     write("chat.jsonl", ROWS)
     text = FULL.replace("[{path: org/rows, type: alpaca}]", "[{path: chat.jsonl, type: chat_template}]")
     given = settings(read(text + "train_on_inputs: true\n"))
     assert (given["data.train"], given["training.loss_on"]) == ("./chat.jsonl", "all")
     assert given["native.excess_length_strategy"] is None
     assert not {"native.datasets", "native.chat_template", "native.train_on_inputs"} & given.keys()
+    assert settings(read(text, target=work / "not" / "there"))["data.train"] == "../../chat.jsonl"
+
+
+def test_a_linked_folder_of_recipes_is_seen_through(read: Read, write: Any, work: Path) -> None:
+    write("chat.jsonl", ROWS)
+    (work / "real" / "deep").mkdir(parents=True)
+    (work / "link").symlink_to(work / "real" / "deep")
+    text = FULL.replace("[{path: org/rows, type: alpaca}]", "[{path: chat.jsonl, type: chat_template}]")
+    assert settings(read(text, target=work / "link"))["data.train"] == "../../chat.jsonl"
 
 
 @pytest.mark.parametrize(
