@@ -55,8 +55,11 @@ class _Plain(yaml.SafeDumper):
 
 
 def _header(spec: RunSpec, environment: dict[str, str], command: tuple[str, ...]) -> str:
+    """By hand it is run from where the rows lie, so that paths of images in them hold."""
     variables = " ".join(f"{key}={shlex.quote(value)}" for key, value in environment.items())
-    return _HEADER.format(name=spec.name, variables=variables, command=shlex.join(command))
+    rows = spec.data.train if spec.native.get("processor_type") else None
+    place = f"cd {shlex.quote(str(Path(rows).parent))} && " if rows else ""
+    return _HEADER.format(name=spec.name, variables=place + variables, command=shlex.join(command))
 
 
 def _environment(spec: RunSpec, job: Job, chosen: Choices) -> dict[str, str]:
@@ -65,6 +68,7 @@ def _environment(spec: RunSpec, job: Job, chosen: Choices) -> dict[str, str]:
     wandb = spec.tracking.wandb != "off"
     return {
         "OMP_NUM_THREADS": str(threads),
+        "POST_TRAIN_RANKS": str(spec.hardware.processes),
         "TOKENIZERS_PARALLELISM": "false",
         "HF_HUB_DISABLE_TELEMETRY": "1",
         "TQDM_DISABLE": "1",

@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
+from backends.axolotl.worker_place import enter_rows_folder, require_ranks
 from backends.axolotl.worker_refusal import refusal
 from backends.axolotl.worker_resume import choose_checkpoint
 from backends.trainer import memory
@@ -44,6 +45,8 @@ class PostTrain:
 
         self._harness.attach()
         self._harness.events.emit("state", state="loading")
+        require_ranks()
+        enter_rows_folder(cfg)
         refuse_existing(self._harness.run, adapter=bool(cfg.get("adapter")))
         choose_checkpoint(cfg, self._harness)
 
