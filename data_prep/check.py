@@ -58,7 +58,9 @@ def _form(path: Path, number: int, row: Row, use: Use) -> str:
         wanted = " or ".join(" + ".join(f"`{c}`" for c in name.split("+")) for name in forms.FORMS[use])
         have = ", ".join(f"`{column}`" for column in row) or "nothing"
         raise DataFault(
-            f"{use} wants rows with {wanted}; this one has {have}", where=f"{path}:{number}", fix="rename the columns"
+            f"{use} wants rows with {wanted}; this one has {have}",
+            where=f"{path}:{number}",
+            fix=f"post-train data prepare {path} --use {use} --output FOLDER, then --data FOLDER",
         )
     return form
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from types import TracebackType
 from typing import NamedTuple
 
 from data_prep.splits import SPLITS, Split
@@ -36,6 +37,13 @@ class Index:
         self._path, self._file, self.count = path, path.open("wb"), 0
         self._runs: list[tuple[int, str]] = []
 
+    def __enter__(self) -> Index:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, at: TracebackType | None) -> None:
+        self._file.close()
+        self._path.unlink()
+
     def add(self, path: str, records: list[bytes]) -> None:
         """Rows of one file."""
         if records:
@@ -62,8 +70,3 @@ class Index:
                 before = first.setdefault(row.digest, row)
                 if before is not row:
                     yield number, row, before
-
-    def close(self) -> None:
-        """Nothing more is added, and nothing read."""
-        self._file.close()
-        self._path.unlink()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from pathlib import Path
+from types import TracebackType
 
 from data_prep.jsontext import dump_plain
 from data_prep.manifest import SplitFile
@@ -47,8 +48,14 @@ class Ledger:
         self._hash.update(text)
         self.lines += 1
 
-    def close(self) -> SplitFile:
-        """The finished file."""
+    def __enter__(self) -> Ledger:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, at: TracebackType | None) -> None:
         self._file.close()
+
+    def done(self) -> SplitFile:
+        """The finished file."""
+        self._file.flush()
         size = self._path.stat().st_size
         return SplitFile(file=FILE, rows=self.lines, size=size, sha256=self._hash.hexdigest())

@@ -34,15 +34,23 @@ class Opened:
     def __init__(self, path: Path, encoding: str | None = None) -> None:
         require_file(path)
         self.path, self._raw = path, _Digesting(_open(path))
+        try:
+            self._begin(encoding)
+        except BaseException:
+            self._raw.file.close()
+            raise
+
+    def _begin(self, encoding: str | None) -> None:
         head = self._raw.file.read(512)
         self._raw.file.seek(0)
-        heads.refuse_no_data(path, head)
+        heads.refuse_no_data(self.path, head)
         self.compression = heads.compression(head)
-        self._stream = Bounded(expanded(self._raw, self.compression, path), self._raw, path, self.compression)
+        stream = expanded(self._raw, self.compression, self.path)
+        self._stream = Bounded(stream, self._raw, self.path, self.compression)
         first = self._stream.read(BLOCK)
-        heads.refuse_no_data(path, first)
+        heads.refuse_no_data(self.path, first)
         self.encoding = encoding or heads.encoding(first)
-        self._step = to_utf8(self.encoding, path)
+        self._step = to_utf8(self.encoding, self.path)
         self._first = self._step(first, False)
 
     def __enter__(self) -> Opened:

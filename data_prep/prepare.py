@@ -5,28 +5,30 @@ from __future__ import annotations
 import hashlib
 import shutil
 import tempfile
-from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from contextlib import ExitStack
 from pathlib import Path
-from typing import IO
 
 from data_prep import manifest as manifests
+from data_prep import out
 from data_prep.faults import DataFault
 from data_prep.formats import Format
-from data_prep.index import Index, Kept
+from data_prep.index import Index
 from data_prep.inputs import Input
 from data_prep.jsontext import dump_plain
 from data_prep.ledger import FILE as LEDGER
 from data_prep.ledger import Ledger
-from data_prep.manifest import Counts, DataManifest, SplitFile
+from data_prep.manifest import DataManifest, SplitFile
 from data_prep.options import Options
-from data_prep.pictures import FOLDER, Pictures
+from data_prep.out import Out
+from data_prep.pictures import FOLDER as PICTURES
+from data_prep.pictures import Pictures
 from data_prep.pool import cores, results
 from data_prep.reading import Reading
-from data_prep.splits import SPLITS, Split
-from data_prep.uses import use_of
-from data_prep.work import ROLES, Recipe
+from data_prep.splits import Split
+from data_prep.tally import Tally
+from data_prep.uses import columns_of, use_of
+from data_prep.work import Recipe
 
 Tick = Callable[[int, int, int], None]
 """Told of progress: bytes read, bytes in all, rows so far."""
@@ -36,27 +38,6 @@ NO_FAULT = ("duplicate",)
 """Reasons for which a row is left out that are no fault of it."""
 
 
-@dataclass
-class Tally:
-    """What was counted over all rows that are kept; `rows` over those that came."""
-
-    rows: int = 0
-    kept: int = 0
-    changed: int = 0
-    turns: list[int] = field(default_factory=lambda: [0] * len(ROLES))
-    notes: Counter[str] = field(default_factory=Counter)
-
-    def add(self, row: Kept) -> None:
-        """One row that is kept."""
-        self.kept += 1
-        self.changed += row.changed
-        self.turns = [a + b for a, b in zip(self.turns, row.turns, strict=True)]
-
-    def roles(self) -> dict[str, int]:
-        """Turns by role."""
-        return {role: count for role, count in zip(ROLES, self.turns, strict=True) if count}
-
-
 def check(files: list[Input], options: Options, tick: Tick = lambda *_: None) -> DataManifest:
     """What preparing would make; nothing is kept.
 
@@ -64,7 +45,7 @@ def check(files: list[Input], options: Options, tick: Tick = lambda *_: None) ->
         DataFault: as `prepare`.
     """
     with tempfile.TemporaryDirectory(prefix="post-train-") as place:
-        return _Preparation(files, options, Path(place), tick, keep=False).make()
+        return _make(files, options, Path(place), tick, keep=False)
 
 
 def prepare(files: list[Input], options: Options, folder: Path, tick: Tick = lambda *_: None) -> DataManifest:
@@ -79,7 +60,7 @@ def prepare(files: list[Input], options: Options, folder: Path, tick: Tick = lam
     folder.parent.mkdir(parents=True, exist_ok=True)
     part = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
     try:
-        made = _Preparation(files, options, part, tick, keep=True).make()
+        made = _make(files, options, part, tick, keep=True)
         part.chmod(0o755)
         part.rename(folder)
     except BaseException:
@@ -88,67 +69,70 @@ def prepare(files: list[Input], options: Options, folder: Path, tick: Tick = lam
     return made
 
 
+def key(contents: list[tuple[str, str]], options: Options) -> str:
+    """What a prepared folder is made from: names and digests of files, options, and the version of this code."""
+    payload = {"contents": contents, "options": options.literals(), "schema": manifests.SCHEMA}
+    return hashlib.sha256(dump_plain(payload)).hexdigest()
+
+
+def _make(files: list[Input], options: Options, folder: Path, tick: Tick, *, keep: bool) -> DataManifest:
+    reading = Reading(files, options.encoding)
+    form = reading.format(options.format, options.columns)
+    with ExitStack() as stack:
+        ledger = stack.enter_context(Ledger(folder / LEDGER))
+        index = stack.enter_context(Index(folder / ".index"))
+        made = _Preparation(reading, options, folder if keep else None, ledger, index).make(form, tick)
+    if keep:
+        manifests.write(folder, made)
+    return made
+
+
 class _Preparation:
-    def __init__(self, files: list[Input], options: Options, folder: Path, tick: Tick, *, keep: bool) -> None:
-        self._keep = keep
-        self._files, self._options, self._folder, self._tick = files, options, folder, tick
-        self._reading = Reading(files, options.encoding)
-        self._ledger, self._tally = Ledger(folder / LEDGER), Tally()
-        self._index = Index(folder / ".index")
+    """One set of files on its way; `folder` is None where nothing is kept."""
 
-    def make(self) -> DataManifest:
-        form = self._reading.format(self._options.format, self._options.columns)
-        recipe = self._recipe(form)
-        splits = self._write(recipe)
+    def __init__(self, reading: Reading, options: Options, folder: Path | None, ledger: Ledger, index: Index) -> None:
+        self._reading, self._options, self._folder = reading, options, folder
+        self._ledger, self._index, self._tally = ledger, index, Tally()
+
+    def make(self, form: Format, tick: Tick) -> DataManifest:
+        """Everything, in order."""
+        use = use_of(form.form, form.name, self._options.use, self._reading.first)
+        recipe = Recipe(form.name, use, self._options.columns, self._options.shares, self._reading.given)
+        with Out(self._folder) as written:
+            self._write(recipe, written, tick)
+            splits = written.files()
         self._refuse_losses()
-        splits = self._without_repeated(splits)
-        made = self._manifest(form, recipe, splits)
-        self._index.close()
-        manifests.write(self._folder, made)
-        return made
+        return self._manifest(form, recipe, self._without_repeated(splits))
 
-    def _recipe(self, form: Format) -> Recipe:
-        use = use_of(form.form, form.name, self._options.use, str(self._files[0].path))
-        given = tuple((str(file.path), file.split) for file in self._files if file.split)
-        return Recipe(form.name, use, self._options.columns, self._options.shares, given)
-
-    def _write(self, recipe: Recipe) -> dict[Split, SplitFile]:
-        out = _Out(self._folder if self._keep else None)
-        pictures = Pictures(self._options.images, self._folder if self._keep else None)
+    def _write(self, recipe: Recipe, written: Out, tick: Tick) -> None:
+        pictures = Pictures(self._options.images, self._folder)
         processes = self._options.processes or (cores() if self._reading.total > _ALONE else 1)
         for result in results(self._reading.batches(), recipe, pictures, processes):
             self._tally.rows += result.rows
             self._tally.notes.update(result.notes)
             self._index.add(result.path, result.index)
-            name = self._reading.names[result.path]
-            for line, *entry in result.ledger:
-                self._ledger.add(name, line, (entry[0], entry[1], entry[2]), result.path)
+            for line, action, reason, what in result.ledger:
+                self._ledger.add(self._reading.names[result.path], line, (action, reason, what), result.path)
             for split, texts in result.texts.items():
-                out.add(split, texts)
-            self._tick(self._reading.taken, self._reading.total, self._tally.rows)
-        return out.close()
+                written.add(split, texts)
+            tick(self._reading.taken, self._reading.total, self._tally.rows)
 
     def _refuse_losses(self) -> None:
         lost = sum(count for reason, count in self._ledger.dropped.items() if reason not in NO_FAULT)
-        rows = self._tally.rows
-        if not rows:
-            raise DataFault("the data holds no row", where=str(self._files[0].path), fix="one JSON object a line")
-        if lost > self._options.max_dropped * rows or not self._index.count:
-            raise _too_many(lost, rows, self._ledger, self._options.max_dropped)
+        if not self._tally.rows:
+            raise DataFault("the data holds no row", where=self._reading.first, fix="one JSON object a line")
+        if lost > self._options.max_dropped * self._tally.rows or not self._index.count:
+            raise _too_many(lost, self._tally.rows, self._ledger, self._options.max_dropped)
 
     def _without_repeated(self, splits: dict[Split, SplitFile]) -> dict[Split, SplitFile]:
         """Take out rows that stand before already; files without any stay as they are."""
         gone = self._repeated() if self._options.dedup else set()
-        rows: Counter[Split] = Counter()
         for number, row in enumerate(self._index):
             if number not in gone:
                 self._tally.add(row)
-                rows[row.split] += 1
-        if not gone:
-            return splits
-        if self._keep:
-            return _filtered(self._folder, splits, self._index, gone)
-        return {split: each.model_copy(update={"rows": rows[split]}) for split, each in splits.items()}
+        if gone and self._folder:
+            return out.without(self._folder, splits, self._index, gone)
+        return {split: each.model_copy(update={"rows": self._tally.kept[split]}) for split, each in splits.items()}
 
     def _repeated(self) -> set[int]:
         names, gone = self._reading.names, set[int]()
@@ -159,7 +143,6 @@ class _Preparation:
         return gone
 
     def _manifest(self, form: Format, recipe: Recipe, splits: dict[Split, SplitFile]) -> DataManifest:
-        tally, ledger, options = self._tally, self._ledger, self._options.literals()
         sources = tuple(self._reading.sources)
         return DataManifest(
             key=key([(source.name, source.sha256) for source in sources], self._options),
@@ -167,95 +150,21 @@ class _Preparation:
             revision=self._options.revision,
             licence=self._options.licence,
             format=form.name,
-            form="+".join(_columns(recipe, form)),
+            form=columns_of(form.form, recipe.use),
             use=recipe.use,
-            options=options,
+            options=self._options.literals(),
             sources=sources,
-            counts=Counts(
-                rows=tally.rows,
-                kept=tally.kept,
-                changed=tally.changed,
-                dropped=dict(sorted(ledger.dropped.items())),
-                changes=dict(sorted(ledger.changed.items())),
-                notes=dict(sorted(tally.notes.items())),
-            ),
+            counts=self._tally.counts(self._ledger),
             splits=splits,
-            roles=tally.roles(),
-            images=_pictures(self._folder / FOLDER),
-            ledger=self._ledger.close(),
+            roles=self._tally.roles(),
+            images=_pictures(self._folder / PICTURES) if self._folder else {},
+            ledger=self._ledger.done(),
         )
-
-
-def _columns(recipe: Recipe, form: Format) -> list[str]:
-    by_use = {
-        "sft": ["messages"],
-        "dpo": ["chosen", "rejected"],
-        "kto": ["completion", "label"],
-        "eval": ["prompt", "answer"],
-    }
-    if form.form == "text":
-        return ["text"]
-    return by_use.get(recipe.use) or (["prompt"] if form.form == "prompt" else ["prompt", "answer"])
-
-
-def key(contents: list[tuple[str, str]], options: Options) -> str:
-    """What a prepared folder is made from: names and digests of files, options, and the version of this code."""
-    payload = {"contents": contents, "options": options.literals(), "schema": manifests.SCHEMA}
-    return hashlib.sha256(dump_plain(payload)).hexdigest()
-
-
-class _Out:
-    """The files of the splits, written and digested together."""
-
-    def __init__(self, folder: Path | None) -> None:
-        self._folder, self._files = folder, dict[Split, tuple[IO[bytes] | None, "hashlib._Hash"]]()
-        self._rows: Counter[Split] = Counter()
-        self._sizes: Counter[Split] = Counter()
-
-    def add(self, split: Split, texts: list[bytes]) -> None:
-        """Rows of a split."""
-        if not texts:
-            return
-        if split not in self._files:
-            file = (self._folder / f"{split}.jsonl").open("wb") if self._folder else None
-            self._files[split] = (file, hashlib.sha256())
-        out, digest = self._files[split]
-        joined = b"".join(texts)
-        if out:
-            out.write(joined)
-        digest.update(joined)
-        self._rows[split] += len(texts)
-        self._sizes[split] += len(joined)
-
-    def close(self) -> dict[Split, SplitFile]:
-        """What was written."""
-        for file, _ in self._files.values():
-            if file:
-                file.close()
-        found = {split: digest.hexdigest() for split, (_, digest) in self._files.items()}
-        return {split: self._described(split, found[split]) for split in SPLITS if split in found}
-
-    def _described(self, split: Split, sha256: str) -> SplitFile:
-        return SplitFile(file=f"{split}.jsonl", rows=self._rows[split], size=self._sizes[split], sha256=sha256)
 
 
 def _pictures(folder: Path) -> dict[str, int]:
     files = list(folder.glob("*"))
     return {"files": len(files), "bytes": sum(path.stat().st_size for path in files)} if files else {}
-
-
-def _filtered(folder: Path, splits: dict[Split, SplitFile], index: Index, gone: set[int]) -> dict[Split, SplitFile]:
-    """The files of the splits without some rows."""
-    olds = {split: (folder / each.file).rename(folder / f".{each.file}") for split, each in splits.items()}
-    files, out = {split: path.open("rb") for split, path in olds.items()}, _Out(folder)
-    for number, row in enumerate(index):
-        text = files[row.split].read(row.size)
-        if number not in gone:
-            out.add(row.split, [text])
-    for split, file in files.items():
-        file.close()
-        olds[split].unlink()
-    return out.close()
 
 
 def _too_many(lost: int, rows: int, ledger: Ledger, allowed: float) -> DataFault:

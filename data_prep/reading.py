@@ -29,6 +29,9 @@ class Reading:
         sources: what the files read so far were.
         taken: bytes read so far.
         total: bytes of all files.
+        first: the first file.
+        given: files that are a split already.
+        names: file, and how it is told of.
     """
 
     def __init__(self, files: list[Input], encoding: str | None) -> None:
@@ -37,6 +40,8 @@ class Reading:
         self.sources: list[SourceFile] = []
         self.total = sum(file.path.stat().st_size for file in files)
         self.taken = 0
+        self.first = str(files[0].path)
+        self.given = tuple((str(file.path), file.split) for file in files if file.split)
         self.names = {str(file.path): file.name for file in files}
 
     def format(self, name: str | None, columns: Columns) -> Format:

@@ -11,12 +11,13 @@ from typing import Any
 from data_prep.faults import DataFault
 
 Row = dict[str, Any]
+_PREPARE = "post-train data prepare FILE --output FOLDER, then --data FOLDER"
 _HEADS = {
     b"version https://git-lfs": ("this is a Git-LFS pointer, not the data", "git lfs pull"),
     b"<!doctype html": ("this is an HTML page, not data; the download went wrong", "download the file again"),
     b"<html": ("this is an HTML page, not data; the download went wrong", "download the file again"),
-    b"PAR1": ("this is a Parquet file; JSON lines are wanted", "convert it to JSON lines"),
-    b"\x1f\x8b": ("this file is compressed; plain JSON lines are wanted", "gunzip it first"),
+    b"PAR1": ("this is a Parquet file; JSON lines are wanted", _PREPARE),
+    b"\x1f\x8b": ("this file is compressed; plain JSON lines are wanted", _PREPARE),
 }
 
 
@@ -39,6 +40,8 @@ class Jsonl:
         try:
             if self.path.exists() and not (self.path.is_file() or self.path.is_dir()):  # may wait or go on for ever
                 raise DataFault("a pipe or device can't be used; the file is read more than once", where=str(self.path))
+            if self.path.is_dir():
+                raise DataFault("a folder that is no prepared data", where=str(self.path), fix=_PREPARE)
             with self.path.open("rb") as file:
                 self._refuse_other_formats(file.read(64))
                 file.seek(0)
@@ -62,9 +65,7 @@ class Jsonl:
             if start.lower().startswith(mark.lower()):
                 raise DataFault(what, where=f"{self.path}:1", fix=fix)
         if start.startswith(b"["):
-            raise DataFault(
-                "this is a JSON array; JSON lines are wanted", where=f"{self.path}:1", fix="one JSON object a line"
-            )
+            raise DataFault("this is a JSON array; JSON lines are wanted", where=f"{self.path}:1", fix=_PREPARE)
 
     def _row(self, number: int, line: bytes) -> Row:
         where = f"{self.path}:{number}"

@@ -73,3 +73,11 @@ def use_of(form: Form, name: str, wanted: str | None, where: str) -> Use:
             f"rows of the format {name} serve {', '.join(shapes)}, not {wanted}", where=where, fix="name another --use"
         )
     return found
+
+
+def columns_of(form: Form, use: Use) -> str:
+    """The columns that tell what prepared rows are, as `prompt+answer`."""
+    by_use = {"dpo": "chosen+rejected", "kto": "completion+label", "eval": "prompt+answer"}
+    if use == "sft":
+        return "text" if form == "text" else "messages"
+    return by_use.get(use) or ("prompt" if form == "prompt" else "prompt+answer")

@@ -6,8 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from orchestrator import prepared
 from orchestrator.cache import cache_root
 from orchestrator.digest import file_digest, model_digest
+from orchestrator.manifest import DataParent
 from orchestrator.preflight.data import DataLook
 from orchestrator.spec import RunSpec
 
@@ -24,20 +26,34 @@ def identify(spec: RunSpec, parents: list[str], look: DataLook, say: Callable[[s
         say: told before anything that takes long.
     """
     data = {name: f"sha256:{facts.digest}" for name, facts in look.facts.items()}
+    data |= {f"{name}.manifest": digest for name, digest in look.manifests.items()}
     code = {f"code.{n}": _code(reference) for n, reference in enumerate(_references(spec))}
     return {**data, "model": [f"run:{p}" for p in parents] or _model(spec, say), **code}
 
 
 def changed(spec: RunSpec, recorded: dict[str, Any], say: Callable[[str], None]) -> dict[str, str]:
     """Role -> place of everything whose content is no longer what was recorded; parents are looked at elsewhere."""
-    files = {"data.train": spec.data.train, "data.eval": spec.data.eval}
-    places = {name: path for name, path in files.items() if path and name in recorded}
+    files = prepared.files(spec)
+    places = {name: str(path) for name, path in files.items() if name in recorded}
     now = {name: _data(Path(path)) for name, path in places.items()}
+    for name, path in files.items():
+        if f"{name}.manifest" in recorded:
+            places[f"{name}.manifest"], now[f"{name}.manifest"] = str(path.parent), prepared.digest(path) or "gone"
     for number, reference in enumerate(_references(spec)):
         places[f"code.{number}"], now[f"code.{number}"] = reference, _code(reference)
     if isinstance(recorded.get("model"), str):
         places["model"], now["model"] = spec.model.path or "", _model(spec, say)
     return {role: places[role] for role, digest in now.items() if digest != recorded.get(role)}
+
+
+def data_parents(spec: RunSpec, recorded: dict[str, Any]) -> list[DataParent]:
+    """The prepared data among what goes in, each once."""
+    found: dict[Path, DataParent] = {}
+    for setting, path in prepared.files(spec).items():
+        digest = recorded.get(f"{setting}.manifest")
+        if digest and path.parent not in found:
+            found[path.parent] = DataParent(setting=setting, folder=path.parent, digest=digest)
+    return list(found.values())
 
 
 def _data(path: Path) -> str:

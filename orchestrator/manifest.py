@@ -27,6 +27,14 @@ class Parent(Part):
     digest: str | None = None
 
 
+class DataParent(Part):
+    """Prepared data that went in: the setting that named it, its folder, and the digest of its data manifest."""
+
+    setting: str
+    folder: Path
+    digest: str
+
+
 class Attempt(Part):
     """One try: times in seconds since the epoch; exit code negative for a signal; `resumed`: it went on from a stop."""
 
@@ -70,6 +78,7 @@ class Manifest(Part):
     identity: dict[str, Any] = {}
     pipeline: str | None = Field(None, description="Id shared by the stages of one pipeline run.")
     parents: tuple[Parent, ...] = ()
+    data: tuple[DataParent, ...] = ()
     provenance: dict[str, Any] = {}
     attempts: tuple[Attempt, ...] = ()
     artifacts: tuple[Artifact, ...] = ()

@@ -9,7 +9,7 @@ from typing import Any, get_args
 
 from pydantic import ValidationError
 
-from orchestrator import defaults
+from orchestrator import defaults, prepared
 from orchestrator.errors import RecipeError
 from orchestrator.findings import Finding
 from orchestrator.nearest import nearest
@@ -34,7 +34,7 @@ def resolve(recipe: Recipe, index: int, flags: Settings) -> Resolved:
         RecipeError: with every bad value at once, each with file:line or its flag.
     """
     stage, method = kind(recipe, index, flags)
-    chosen = _layers(recipe, index, flags, stage, method)
+    chosen = prepared.expand(_layers(recipe, index, flags, stage, method), stage)
     problems = _misplaced(recipe.stages[index] | flags, stage, method)
     spec = _validate(chosen, problems)
     if problems or spec is None:

@@ -106,6 +106,7 @@ class Runner:
             identity=plan.identity,
             pipeline=plan.pipeline,
             parents=tuple(self._current(plan)),
+            data=tuple(inputs.data_parents(plan.spec, plan.identity["inputs"])),
             provenance=provenance.collect(plan.machine, environment | {"packages": plan.env.packages or {}}),
         )
 

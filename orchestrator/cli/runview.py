@@ -61,6 +61,7 @@ def details(run: Run) -> list[str]:
         f"  backend      {m.spec.backend}  ({m.provenance.get('environment', {}).get('key', '')})",
         f"  folder       {run.path}",
         f"  from         {', '.join(p.run for p in m.parents) or m.start.path}",
+        *(f"  data         {each.folder}  (manifest {each.digest[:23]})" for each in m.data),
         f"  fingerprint  {m.fingerprint}",
         f"  revision     {m.provenance.get('git') or m.provenance.get('post_train')}",
     ]

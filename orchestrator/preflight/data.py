@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from data_prep.check import DataFacts, check
 from data_prep.faults import DataFault
 from data_prep.forms import Use
+from orchestrator import prepared
 from orchestrator.findings import Finding
 from orchestrator.spec import RunSpec
 
 
 @dataclass(frozen=True)
 class DataLook:
-    """What the files are: setting -> facts, and findings about those that are not usable."""
+    """What the files are: setting -> facts, findings about unusable ones, digests of their data manifests."""
 
     facts: dict[str, DataFacts]
     findings: tuple[Finding, ...]
+    manifests: dict[str, str] = field(default_factory=dict)
 
 
 def look(spec: RunSpec, tick: Callable[[int], None]) -> DataLook:
@@ -28,9 +30,11 @@ def look(spec: RunSpec, tick: Callable[[int], None]) -> DataLook:
     for setting, path, use in _files(spec):
         try:
             facts[setting] = check(Path(path), use, tick)
+            findings += _against_manifest(Path(path), use, facts[setting])
         except DataFault as fault:
             findings += _findings(fault)
-    return DataLook(facts, tuple(findings + _same(facts)))
+    digests = {setting: found for setting, path, _ in _files(spec) if (found := prepared.digest(Path(path)))}
+    return DataLook(facts, tuple(findings + _same(facts)), digests)
 
 
 def _files(spec: RunSpec) -> list[tuple[str, str, Use]]:
@@ -40,6 +44,33 @@ def _files(spec: RunSpec) -> list[tuple[str, str, Use]]:
     if spec.data.eval and spec.stage != "merge":
         files.append(("data.eval", spec.data.eval, spec.stage))
     return files
+
+
+_SERVES: dict[str, tuple[Use, ...]] = {
+    "sft": ("sft", "eval"),
+    "dpo": ("dpo",),
+    "grpo": ("grpo", "eval"),
+    "eval": ("grpo", "eval"),
+    "kto": (),
+}
+"""What a file was prepared for -> stages that it serves."""
+
+
+def _against_manifest(path: Path, use: Use, facts: DataFacts) -> list[Finding]:
+    """Hold prepared data against its manifest."""
+    found = prepared.of(path)
+    if found is None:
+        return []
+    recorded = next(split.sha256 for split in found.splits.values() if split.file == path.name)
+    if recorded != facts.digest:
+        message = "the file is not the one that its data manifest records: it was changed after it was prepared"
+        fix = "prepare it again, or take the file out of its folder to use it as it is"
+        return [Finding(code="data.changed", level="error", message=message, fix=fix, where=str(path))]
+    if use in _SERVES.get(found.use, ()):
+        return []
+    message = f"these rows were prepared for {found.use}, and {use} would learn something else from them"
+    fix = f"post-train data prepare ... --use {use}"
+    return [Finding(code="data.use", level="error", message=message, fix=fix, where=str(path))]
 
 
 def _findings(fault: DataFault) -> list[Finding]:

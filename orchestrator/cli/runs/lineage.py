@@ -10,6 +10,7 @@ import click
 from orchestrator.cli import options
 from orchestrator.errors import RunNotFound
 from orchestrator.index import Row
+from orchestrator.manifest import DataParent
 from orchestrator.store import Run, Store, store_at
 
 
@@ -36,6 +37,8 @@ def command(run: str, runs: Path, as_json: bool) -> None:
     for depth, name in enumerate(chain, start=1):
         state = rows[name].state if name in rows else "missing"
         mark = "  <-" if name == found.id else ""
+        for data in _data(name, store):
+            click.echo(f"{'  ' * depth}data {data.folder}  {data.digest[:23]}")
         click.echo(
             f"{'  ' * depth}{name}  {state}  (from {', '.join(_parents(name, rows, found)) or 'the model above'}){mark}"
         )
@@ -44,6 +47,13 @@ def command(run: str, runs: Path, as_json: bool) -> None:
 
 def _parents(name: str, rows: dict[str, Row], found: Run) -> list[str]:
     return rows[name].parents if name in rows else [p.run for p in found.manifest.parents] if name == found.id else []
+
+
+def _data(name: str, store: Store) -> tuple[DataParent, ...]:
+    try:
+        return store.find(name).manifest.data
+    except RunNotFound:
+        return ()
 
 
 def _base(name: str, store: Store) -> str:

@@ -143,7 +143,7 @@ def test_the_first_five_rows_at_fault_are_named(write: Write) -> None:
 
 def test_what_is_no_file(work: Path) -> None:
     assert "no such data file" in fault(work / "none.jsonl").what
-    assert "can't be read: Is a directory" in fault(work).what
+    assert "a folder that is no prepared data" in fault(work).what
     os.mkfifo(work / "pipe")
     assert "a pipe or device" in fault(work / "pipe").what
     assert "a pipe or device" in fault(Path("/dev/zero")).what

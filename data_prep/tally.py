@@ -1,0 +1,44 @@
+"""What was counted over the rows that are kept."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from data_prep.index import Kept
+from data_prep.ledger import Ledger
+from data_prep.manifest import Counts
+from data_prep.splits import Split
+from data_prep.work import ROLES
+
+
+@dataclass
+class Tally:
+    """`rows` counts those that came, all else those that are kept."""
+
+    rows: int = 0
+    kept: Counter[Split] = field(default_factory=Counter)
+    changed: int = 0
+    turns: list[int] = field(default_factory=lambda: [0] * len(ROLES))
+    notes: Counter[str] = field(default_factory=Counter)
+
+    def add(self, row: Kept) -> None:
+        """One row that is kept."""
+        self.kept[row.split] += 1
+        self.changed += row.changed
+        self.turns = [a + b for a, b in zip(self.turns, row.turns, strict=True)]
+
+    def roles(self) -> dict[str, int]:
+        """Turns by role."""
+        return {role: count for role, count in zip(ROLES, self.turns, strict=True) if count}
+
+    def counts(self, ledger: Ledger) -> Counts:
+        """As the manifest has it."""
+        return Counts(
+            rows=self.rows,
+            kept=self.kept.total(),
+            changed=self.changed,
+            dropped=dict(sorted(ledger.dropped.items())),
+            changes=dict(sorted(ledger.changed.items())),
+            notes=dict(sorted(self.notes.items())),
+        )
