@@ -27,6 +27,8 @@ ITEMS = 8
 _LONGEST_NAME = 100
 _REFUSED = ("training.epochs",)
 """Settings that would have no effect beside it; a flag must never be ignored."""
+_HARMLESS = ("name", "accept", "data.eval")
+"""Flags that the real run's command has: the same command with the flag added must do."""
 
 
 def bounded(asked: Resolved, flags: Settings) -> Resolved:
@@ -40,7 +42,7 @@ def bounded(asked: Resolved, flags: Settings) -> Resolved:
     """
     spec = asked.spec
     values, cadence = _values(spec), registry.load(spec.backend).capabilities().cadence
-    _refuse(flags, [*(k for k in values if k not in ("name", "accept")), *_REFUSED, *(f"native.{k}" for k in cadence)])
+    _refuse(flags, [*(k for k in values if k not in _HARMLESS), *_REFUSED, *(f"native.{k}" for k in cadence)])
     dropped = {f"native.{k}": asked.origins.get(f"native.{k}", "") for k in cadence if _taken(spec.native, k)}
     tree = spec.model_dump(by_alias=True)
     for dotted, value in values.items():
@@ -99,6 +101,8 @@ def _told(spec: RunSpec, values: dict[str, Any], dropped: list[str]) -> Iterable
     if dropped:
         keys, why = ", ".join(dropped), "they say how long to train, or when to validate and save"
         yield Finding(code="smoke.native", level="note", message=f"{keys}: left out of a smoke run, {why}", where=FLAG)
+    if spec.trains and spec.data.eval:
+        yield Finding(code="smoke.eval", level="note", message="a smoke run skips validation", where="data.eval")
     before, now = spec.training.gradient_accumulation, values.get("training.gradient_accumulation", 0)
     if spec.stage == "grpo" and now < before:
         size = spec.training.batch_size

@@ -60,13 +60,12 @@ def test_its_name_fits_and_says_it_once(name: str) -> None:
         "training.gradient_accumulation",
         "training.save_steps",
         "training.eval_steps",
-        "data.eval",
         "native.config.eval_strategy",
     ],
 )
 def test_a_flag_that_contradicts_it_is_refused(key: str) -> None:
     with pytest.raises(UsageError, match=f"`{key}` and --smoke contradict each other") as caught:
-        bounded({key: Value({"data.eval": "d", "native.config.eval_strategy": "epoch"}.get(key, 1), f"--set {key}")})
+        bounded({key: Value({"native.config.eval_strategy": "epoch"}.get(key, 1), f"--set {key}")})
     assert caught.value.where == f"--set {key}"
 
 
@@ -163,3 +162,9 @@ def test_advice_on_the_batch_is_about_the_real_run(cli: Cli, base: Path, chat: P
     words = ("sft", "--backend", "fake", "--method", "qlora", "--model", str(base), "--data", str(chat), "--dry-run")
     assert "advice [hp.batch_size]" not in cli(*words, "--smoke").out
     assert "accepted [hp.batch_size]" in cli(*words, "--smoke").out
+
+
+def test_the_real_command_with_the_flag_added_will_do() -> None:
+    found = bounded({"data.eval": Value("held_out.jsonl", "--eval-data")})
+    assert found.spec.data.eval is None
+    assert [f.code for f in found.findings if f.where == "data.eval"] == ["smoke.eval"]
