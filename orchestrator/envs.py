@@ -9,6 +9,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Literal
 
+from orchestrator import hardware
 from orchestrator.backend import EnvLock
 from orchestrator.errors import EnvironmentMissing
 from orchestrator.hardware import Machine
@@ -31,7 +32,8 @@ class EnvRef(Part):
         ready: whether it can be used as it is.
         packages: distribution name -> version; None while not installed.
         problems: why the user's own interpreter can't be used; empty for one from a lock, which is just installed.
-        differences: packages of the user's own interpreter in other versions than the lock's; it may work all the same.
+        differences: what else is worth knowing about the user's own interpreter: other versions than the lock's, and
+            known conflicts that prevent nothing.
     """
 
     name: str
@@ -70,6 +72,7 @@ def install(
     *,
     say: Callable[[str], None],
     extras: Sequence[str] = (),
+    pieces: Sequence[str] = (),
     find_links: str | None = None,
     tool: Literal["uv", "pip"] | None = None,
     force: bool = False,
@@ -81,25 +84,30 @@ def install(
         variant: `cpu` or `cuda`.
         say: gets a line whenever there is something to tell.
         extras: further requirements, installed without moving a locked version.
+        pieces: names from `optional.toml` in the lock's folder, built on this machine.
         find_links: folder or page with wheels, for torch's CPU build.
         tool: installer to use; None for uv when it is there, else pip.
         force: build it anew.
 
     Raises:
-        EnvironmentMissing: it can't be made.
+        EnvironmentMissing: it can't be made, or a piece can't be built here.
+        UsageError: there is no piece of that name.
         StorageError: no room, or an unwritable cache folder.
     """
-    from orchestrator.environments import build, cache, claim, sources, tools
+    from orchestrator.environments import build, cache, claim, needs, optional, sources, tools
 
-    wanted = tuple(sorted(set(extras)))
+    optional.refuse(name, lock, extras)
+    built = optional.chosen(name, lock, pieces)
+    wanted = tuple(sorted({*extras, *(text for piece in built.values() for text in piece.install)}))
     env = cache.folder(variant, cache.key(lock, variant, wanted))
     if not force and (there := cache.newest(lock, variant, wanted)):
         return _ref(name, variant, there)
+    toolchain = needs.demand(name, built, needs.place(lock, variant, hardware.detect()))
     with claim.claimed(env, say) as handle:
         if force or cache.read(env) is None:
             known, asked = sources.configured(find_links), sources.asked(find_links)
-            order = build.Order(name, lock, variant, wanted, tools.find(tool), known, asked)
-            build.build(order, env, say, handle)
+            more = (tuple(sorted(set(extras))), built, toolchain)
+            build.build(build.Order(name, lock, variant, *more, tools.find(tool), known, asked), env, say, handle)
     return _ref(name, variant, env)
 
 
@@ -126,7 +134,7 @@ def _core(name: str) -> EnvRef:
 
 
 def _given(name: str, lock: EnvLock, choice: str) -> EnvRef:
-    from orchestrator.environments import pins, probe
+    from orchestrator.environments import compare, pins, probe
 
     python = _interpreter(choice)
     try:
@@ -134,12 +142,10 @@ def _given(name: str, lock: EnvLock, choice: str) -> EnvRef:
     except EnvironmentMissing as error:
         said = ": ".join((error.what, *error.details[-1:]))
         return _own(name, python, "", None, problems=(f"{choice}: {said}",))
-    wanted, needed = pins.expected(lock, "cpu", found.markers), pins.required(lock)
-    told = pins.differences(wanted, found.packages, needed)
-    missing = [line for line in told if "is missing" in line]
+    told = compare.given(lock, python, found, pins.required(lock))
     old = [f"Python {found.python} is too old; it takes 3.11 or newer"] if _too_old(found.python) else []
-    different = [line for line in told if line not in missing]
-    return _own(name, python, found.python, found.packages, problems=(*old, *missing), differences=tuple(different))
+    problems, differences = (*old, *told.problems), tuple(told.differences)
+    return _own(name, python, found.python, found.packages, problems=problems, differences=differences)
 
 
 def _own(

@@ -12,7 +12,7 @@ from orchestrator.cli.options import ENV, JSON
 
 if TYPE_CHECKING:
     from orchestrator.backend import Backend, EnvLock
-    from orchestrator.environments.examine import Report
+    from orchestrator.environments.examine import PieceFound, Report
     from orchestrator.envs import EnvRef
 
 VARIANT = click.option("--variant", type=click.Choice(["cpu", "cuda"]), help="Default: what the hardware here wants.")
@@ -37,6 +37,7 @@ def command(ctx: click.Context, as_json: bool) -> None:
 @VARIANT
 @click.option("--find-links", metavar="PLACE", help="Folder or page with wheels; for a CPU build of torch.")
 @click.option("--with", "extras", multiple=True, metavar="PKG", help="A further package; no locked version moves.")
+@click.option("--build", "pieces", multiple=True, metavar="NAME", help="An optional piece that is compiled here.")
 @click.option("--tool", type=click.Choice(["uv", "pip"]), help="Installer. Default: uv when it is there, else pip.")
 @click.option("--force", is_flag=True, help="Build it anew.")
 @JSON
@@ -47,6 +48,10 @@ def install(name: str, variant: str | None, as_json: bool, **given: Any) -> None
     post-train backends install trl
     post-train backends install trl --variant cpu --find-links ~/wheels
     post-train backends install trl --with math-verify
+    post-train backends install axolotl --variant cuda --build flash-attn
+
+    `post-train backends doctor NAME` lists the optional pieces, and what each is for. Building one takes CUDA_HOME,
+    CC, CXX and TORCH_CUDA_ARCH_LIST, or what it finds here.
     """
     from orchestrator import envs, hardware, registry
 
@@ -66,7 +71,9 @@ def install(name: str, variant: str | None, as_json: bool, **given: Any) -> None
 @ENV
 @JSON
 def doctor(name: str, variant: str | None, env: str | None, as_json: bool) -> None:
-    """Examine the environment of backend NAME: versions against the lock, and an import of every package it needs.
+    """Examine the environment of backend NAME.
+
+    Versions against the lock, known conflicts, optional pieces, and an import of every package it needs.
 
     Exit code 4 when it can't be used.
     """
@@ -156,6 +163,14 @@ def _shown(row: dict[str, Any]) -> str:
 def _findings(report: Report) -> list[str]:
     lines = [f"{report.env.name}: {report.env.python}" + (f" (Python {report.python})" if report.python else "")]
     lines += [f"  {n:<16} {report.found.get(n, 'missing'):<16} lock {v}" for n, v in report.locked.items()]
-    lines += [f"problem: {line}" for line in report.problems]
-    lines += [f"note: {line}" for line in report.notes]
+    lines += [
+        f"  {name:<16} {piece.found or 'not there':<16} {_purpose(piece)}" for name, piece in report.pieces.items()
+    ]
+    fixes = {conflict.message: [f"  fix: {conflict.fix}"] for conflict in report.conflicts}
+    for kind, texts in (("problem", report.problems), ("note", report.notes)):
+        lines += [line for text in texts for line in (f"{kind}: {text}", *fixes.get(text, ()))]
     return [*lines, f"fix: {report.fix}" if report.fix else "usable"]
+
+
+def _purpose(piece: PieceFound) -> str:
+    return f"for {piece.purpose}" + (f"; {piece.fix}" if piece.fix else "")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from orchestrator import atomic, hardware
+from orchestrator import atomic
 from orchestrator.backend import EnvLock
 from orchestrator.environments import cache, compare, needs, pins, probe, step, torchbuild, wheels
 from orchestrator.environments.cache import Ready
@@ -16,6 +16,7 @@ from orchestrator.environments.failure import failed
 from orchestrator.environments.optional import Piece
 from orchestrator.environments.sources import Sources
 from orchestrator.environments.step import Step
+from orchestrator.environments.toolchain import Toolchain
 from orchestrator.environments.tools import Tool
 from orchestrator.environments.torchbuild import TorchBuild
 from orchestrator.errors import EnvironmentMissing
@@ -32,6 +33,7 @@ class Order:
         name: backend that asked; for messages only.
         extras: further requirements.
         pieces: what to build here, by distribution name.
+        toolchain: to build it with.
         asked: the user named the place for wheels.
     """
 
@@ -40,6 +42,7 @@ class Order:
     variant: str
     extras: tuple[str, ...]
     pieces: Mapping[str, Piece]
+    toolchain: Toolchain
     tool: Tool
     sources: Sources
     asked: bool
@@ -57,10 +60,9 @@ def build(order: Order, env: Path, say: Callable[[str], None], claim: int) -> No
         claim: descriptor of the lock on the folder, inherited by every step.
 
     Raises:
-        EnvironmentMissing: a step failed, what came out is not what the lock says, or a piece can't be built here.
+        EnvironmentMissing: a step failed, or what came out is not what the lock says.
         StorageError: too little space.
     """
-    tools = needs.demand(order.name, order.pieces, needs.place(order.lock, order.variant, hardware.detect()))
     torch = torchbuild.choose(order.lock, order.variant, order.tool, order.sources, order.asked)
     cache.room(_NEED[torch.lock])
     if torch.warning:
@@ -73,7 +75,9 @@ def build(order: Order, env: Path, say: Callable[[str], None], claim: int) -> No
     if order.extras:
         _run(order, env, [_extras_step(order, env)], say, claim)
     for name, piece in order.pieces.items():
-        _run(order, env, _piece_steps(order, env, name, needs.variables(piece, tools, env / "bin")), say, claim)
+        _run(
+            order, env, _piece_steps(order, env, name, needs.variables(piece, order.toolchain, env / "bin")), say, claim
+        )
     _run(order, env, [_import_step(order, env)], say, claim)
     atomic.write_json(env / cache.READY, _verified(order, env, torch).model_dump())
 

@@ -15,7 +15,7 @@ def check(env: EnvRef) -> list[Finding]:
         ]
     return [
         *(_finding(env, "env.unusable", "error", text) for text in env.problems),
-        *(_finding(env, "env.differs", "advice", f"{text}; it may work all the same") for text in env.differences),
+        *(_finding(env, "env.differs", "advice", text) for text in env.differences),
     ]
 
 

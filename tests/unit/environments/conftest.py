@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-import io
 import tarfile
+import venv
 import zipfile
 from pathlib import Path
 
@@ -37,11 +37,12 @@ def wheel(house: Path, name: str, version: str, source: str = "") -> str:
 
 # A build backend that needs what the lock brought, as a setup.py needs setuptools.
 _BACKEND = """
-import tiny, zipfile
+import {uses}, os, zipfile
+TOLD = [os.environ.get("RAW"), os.environ.get("TORCH_CUDA_ARCH_LIST"), os.environ["PATH"].split(":")[0]]
 def build_wheel(folder, config_settings=None, metadata_directory=None):
     name, info = "{name}-{version}-py3-none-any.whl", "{name}-{version}.dist-info/"
     with zipfile.ZipFile(folder + "/" + name, "w") as archive:
-        archive.writestr("{name}.py", "BUILT = True")
+        archive.writestr("{name}.py", "BUILT = True; TOLD = " + repr(" ".join(map(str, TOLD))))
         archive.writestr(info + "METADATA", "Metadata-Version: 2.1\\nName: {name}\\nVersion: {version}\\n")
         archive.writestr(info + "WHEEL", "Wheel-Version: 1.0\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n")
         archive.writestr(info + "RECORD", "")
@@ -49,20 +50,45 @@ def build_wheel(folder, config_settings=None, metadata_directory=None):
 """
 
 
-def sdist(house: Path, name: str, version: str) -> str:
-    """Write a source package, to be built with `tiny`; returns its sha256."""
+def source(folder: Path, name: str, version: str, uses: str) -> None:
+    """Write a project that is built with the module `uses`, and remembers what its build was told."""
     members = {
         "PKG-INFO": f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n",
-        "pyproject.toml": '[build-system]\nrequires = ["tiny"]\nbuild-backend = "own"\nbackend-path = ["."]\n',
-        "own.py": _BACKEND.format(name=name, version=version),
+        "pyproject.toml": f'[build-system]\nrequires = ["{uses}"]\nbuild-backend = "own"\nbackend-path = ["."]\n',
+        "own.py": _BACKEND.format(name=name, version=version, uses=uses),
     }
+    folder.mkdir()
+    for member, text in members.items():
+        (folder / member).write_text(text)
+
+
+def sdist(house: Path, name: str, version: str) -> str:
+    """Write a source package, to be built with `tiny`; returns its sha256."""
+    project = house.parent / f"{name}-{version}"
+    source(project, name, version, uses="tiny")
     path = house / f"{name}-{version}.tar.gz"
     with tarfile.open(path, "w:gz") as archive:
-        for member, text in members.items():
-            entry = tarfile.TarInfo(f"{name}-{version}/{member}")
-            entry.size = len(text)
-            archive.addfile(entry, io.BytesIO(text.encode()))
+        archive.add(project, project.name)
     return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def put(env: Path, name: str, version: str, source: str = "") -> None:
+    """Install a distribution into an environment by hand."""
+    site, module = next((env / "lib").glob("python*")) / "site-packages", name.replace("-", "_")
+    (site / module).mkdir()
+    (site / module / "__init__.py").write_text(source)
+    info = site / f"{module}-{version}.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
+    (info / "RECORD").write_text(f"{module}/__init__.py,,\n")
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Path:
+    """An environment of the user's own, empty."""
+    folder = tmp_path / "own"
+    venv.create(folder, with_pip=False)
+    return folder
 
 
 @pytest.fixture(autouse=True)

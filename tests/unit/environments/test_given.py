@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import venv
 from pathlib import Path
 
 import pytest
@@ -13,26 +12,9 @@ from orchestrator.backend import EnvLock
 from orchestrator.environments.examine import examine
 from orchestrator.hardware import Machine
 
+from .conftest import put
+
 CPU = Machine(cores=1, memory=2**30)
-
-
-@pytest.fixture
-def own(tmp_path: Path) -> Path:
-    """An environment of the user's own, empty."""
-    folder = tmp_path / "own"
-    venv.create(folder, with_pip=False)
-    return folder
-
-
-def _put(env: Path, name: str, version: str, source: str = "") -> None:
-    """Install a distribution by hand."""
-    site = next((env / "lib").glob("python*")) / "site-packages"
-    (site / name).mkdir()
-    (site / name / "__init__.py").write_text(source)
-    info = site / f"{name}-{version}.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
-    (info / "RECORD").write_text(f"{name}/__init__.py,,\n")
 
 
 def test_without_a_lock_the_core_interpreter_is_ready() -> None:
@@ -43,8 +25,8 @@ def test_without_a_lock_the_core_interpreter_is_ready() -> None:
 
 
 def test_a_complete_one_is_ready_by_folder_or_by_python(lock: EnvLock, own: Path) -> None:
-    _put(own, "tiny", "1.5")
-    _put(own, "torch", "9.8.7+cpu")
+    put(own, "tiny", "1.5")
+    put(own, "torch", "9.8.7+cpu")
     by_folder = envs.locate("one", lock, CPU, str(own))
     assert (by_folder.ready, by_folder.problems, by_folder.differences) == (True, (), ())
     assert by_folder.variant == "given"
@@ -55,7 +37,7 @@ def test_a_complete_one_is_ready_by_folder_or_by_python(lock: EnvLock, own: Path
 
 
 def test_missing_packages_are_problems(lock: EnvLock, own: Path) -> None:
-    _put(own, "tiny", "1.5")
+    put(own, "tiny", "1.5")
     found = envs.locate("one", lock, CPU, str(own))
     assert not found.ready
     assert found.problems == ("torch is missing; the lock has 9.8.7",)
@@ -63,18 +45,18 @@ def test_missing_packages_are_problems(lock: EnvLock, own: Path) -> None:
 
 
 def test_another_version_is_a_difference_and_changes_the_key(lock: EnvLock, own: Path) -> None:
-    _put(own, "tiny", "1.4")
-    _put(own, "torch", "9.8.7")
+    put(own, "tiny", "1.4")
+    put(own, "torch", "9.8.7")
     found = envs.locate("one", lock, CPU, str(own))
-    assert (found.ready, found.differences) == (True, ("tiny is 1.4; the lock has 1.5",))
+    assert (found.ready, found.differences) == (True, ("tiny is 1.4; the lock has 1.5; it may work all the same",))
     assert examine(found, lock).notes == found.differences
-    _put(own, "other", "1")
+    put(own, "other", "1")
     assert envs.locate("one", lock, CPU, str(own)).key != found.key
 
 
 def test_what_cannot_be_imported_makes_it_unusable(lock: EnvLock, own: Path) -> None:
-    _put(own, "tiny", "1.5", "raise ImportError('libtiny.so.3')\n")
-    _put(own, "torch", "9.8.7")
+    put(own, "tiny", "1.5", "raise ImportError('libtiny.so.3')\n")
+    put(own, "torch", "9.8.7")
     report = examine(envs.locate("one", lock, CPU, str(own)), lock)
     assert "libtiny.so.3" in report.problems[0]
     assert report.fix
