@@ -9,6 +9,8 @@ from data_prep.faults import DataFault
 from data_prep.readers.table import UNNAMED
 from data_prep.row import Marks, Row
 
+EVERYTHING = "*"
+
 
 @dataclass(frozen=True)
 class Columns:
@@ -36,7 +38,8 @@ class Columns:
 
     def kept(self, row: Row, canonical: Row) -> Row:
         """The columns to keep of a row, where it has them and they are not canonical ones."""
-        return {name: row[name] for name in self.keep if name in row and name not in canonical}
+        names = row if EVERYTHING in self.keep else self.keep
+        return {name: row[name] for name in names if name in row and name not in canonical}
 
 
 def _within(row: Row, place: str) -> Any:

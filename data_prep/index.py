@@ -15,12 +15,13 @@ _AT_ONCE = 500_000
 
 
 class Kept(NamedTuple):
-    """One row: digest, file and line it came from, bytes, split, whether it was changed, turns by role."""
+    """One row: digest, file and line it came from, bytes, tokens, split, whether it was changed, turns by role."""
 
     digest: bytes
     path: str
     line: int
     size: int
+    tokens: int
     split: Split
     changed: bool
     turns: tuple[int, ...]
@@ -56,8 +57,8 @@ class Index:
         with self._path.open("rb") as file:
             for count, path in self._runs:
                 for record in RECORD.iter_unpack(file.read(count * RECORD.size)):
-                    digest, line, size, split, changed, *turns = record
-                    yield Kept(digest, path, line, size, SPLITS[split], bool(changed), tuple(turns))
+                    digest, line, size, tokens, split, changed, *turns = record
+                    yield Kept(digest, path, line, size, tokens, SPLITS[split], bool(changed), tuple(turns))
 
     def repeated(self) -> Iterator[tuple[int, Kept, Kept]]:
         """Every row that stands somewhere before already: its number, itself, the first."""

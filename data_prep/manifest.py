@@ -87,6 +87,7 @@ class DataManifest(_Part):
     splits: dict[Split, SplitFile]
     roles: dict[str, int] = {}
     tokens: dict[Split, Lengths] = {}
+    findings: tuple[str, ...] = Field((), description="What is wrong with the tokenizer, or worth knowing of the set.")
     leaks: dict[str, int] = Field({}, description="Rows of train that a held-out split or an eval file holds too.")
     images: dict[str, int] = {}
     ledger: SplitFile

@@ -8,6 +8,7 @@ from typing import Any
 
 from data_prep.columns import Columns
 from data_prep.splits import Shares
+from data_prep.tokenizer import ModelTokenizer
 
 
 @dataclass(frozen=True)
@@ -21,6 +22,8 @@ class Options:
         max_dropped: share of rows that may be dropped for a fault.
         dedup: leave out rows that stand before already.
         processes: how many work; as many as there are cores where it is not said.
+        tokenizer: counts tokens, and renders what gets loss.
+        max_tokens: longer rows are left out.
         licence: of the data, where no file states it.
     """
 
@@ -32,14 +35,27 @@ class Options:
     max_dropped: float = 0.05
     dedup: bool = True
     processes: int | None = None
+    tokenizer: ModelTokenizer | None = None
+    max_tokens: int | None = None
     licence: str | None = None
     origin: str | None = None
     revision: str | None = None
     images: tuple[tuple[str, Path], ...] = ()
 
     def literals(self) -> dict[str, Any]:
-        """Everything that makes the result what it is, and nothing of the machine."""
-        found = asdict(self)
-        for context in ("processes", "images", "licence", "origin", "revision"):
-            del found[context]
-        return found
+        """Everything that makes the result what it is, and nothing of the machine.
+
+        Raises:
+            DataFault: the tokenizer can't be loaded.
+        """
+        return {
+            "format": self.format,
+            "use": self.use,
+            "encoding": self.encoding,
+            "columns": asdict(self.columns),
+            "shares": asdict(self.shares),
+            "max_dropped": self.max_dropped,
+            "dedup": self.dedup,
+            "max_tokens": self.max_tokens,
+            "tokenizer": self.tokenizer.content() if self.tokenizer else None,
+        }

@@ -18,7 +18,8 @@ from data_prep.inputs import Input
 from data_prep.jsontext import dump_plain
 from data_prep.ledger import FILE as LEDGER
 from data_prep.ledger import Ledger
-from data_prep.manifest import DataManifest, SplitFile
+from data_prep.lengths import lengths
+from data_prep.manifest import DataManifest, Lengths, SplitFile
 from data_prep.options import Options
 from data_prep.out import Out
 from data_prep.pictures import FOLDER as PICTURES
@@ -34,7 +35,7 @@ Tick = Callable[[int, int, int], None]
 """Told of progress: bytes read, bytes in all, rows so far."""
 _ALONE = 8 * 2**20
 """Bytes that one process reads faster than several start."""
-NO_FAULT = ("duplicate",)
+NO_FAULT = ("duplicate", "max_tokens")
 """Reasons for which a row is left out that are no fault of it."""
 
 
@@ -97,7 +98,12 @@ class _Preparation:
     def make(self, form: Format, tick: Tick) -> DataManifest:
         """Everything, in order."""
         use = use_of(form.form, form.name, self._options.use, self._reading.first)
-        recipe = Recipe(form.name, use, self._options.columns, self._options.shares, self._reading.given)
+        options = self._options
+        recipe = Recipe(
+            form.name, use, options.columns, options.shares, self._reading.given, options.tokenizer, options.max_tokens
+        )
+        if options.tokenizer:
+            options.tokenizer.load()  # before processes are forked, so that they share it
         with Out(self._folder) as written:
             self._write(recipe, written, tick)
             splits = written.files()
@@ -157,9 +163,17 @@ class _Preparation:
             counts=self._tally.counts(self._ledger),
             splits=splits,
             roles=self._tally.roles(),
+            tokens=self._lengths(),
+            findings=tuple(self._options.tokenizer.findings()) if self._options.tokenizer else (),
             images=_pictures(self._folder / PICTURES) if self._folder else {},
             ledger=self._ledger.done(),
         )
+
+    def _lengths(self) -> dict[Split, Lengths]:
+        if self._options.tokenizer is None:
+            return {}
+        tokenizer = self._options.tokenizer.content()
+        return {split: lengths(counted, tokenizer) for split, counted in self._tally.tokens.items() if counted}
 
 
 def _pictures(folder: Path) -> dict[str, int]:

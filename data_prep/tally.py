@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from data_prep.index import Kept
 from data_prep.ledger import Ledger
 from data_prep.manifest import Counts
-from data_prep.splits import Split
+from data_prep.splits import SPLITS, Split
 from data_prep.work import ROLES
 
 
@@ -21,11 +21,13 @@ class Tally:
     changed: int = 0
     turns: list[int] = field(default_factory=lambda: [0] * len(ROLES))
     notes: Counter[str] = field(default_factory=Counter)
+    tokens: dict[Split, Counter[int]] = field(default_factory=lambda: {split: Counter() for split in SPLITS})
 
     def add(self, row: Kept) -> None:
         """One row that is kept."""
         self.kept[row.split] += 1
         self.changed += row.changed
+        self.tokens[row.split][row.tokens] += 1
         self.turns = [a + b for a, b in zip(self.turns, row.turns, strict=True)]
 
     def roles(self) -> dict[str, int]:

@@ -117,10 +117,22 @@ def _append(found: list[Message], message: Message, name: str) -> None:
     if role == "assistant" and before == "assistant" and message.get("tool_calls") and not message["content"]:
         found[-1]["tool_calls"] = [*found[-1].get("tool_calls", []), *message["tool_calls"]]
         return
+    if role == "tool" and "name" not in message:
+        message = _with_name(message, found)
     wrong = _out_of_order(role, before, found)
     if wrong:
         raise RowFault("role_order", f"{name}: {wrong}")
     found.append(message)
+
+
+def _with_name(message: Message, found: list[Message]) -> Message:
+    """A tool's answer under the name of the call that it answers: the first to the first, the second to the second."""
+    answers = 0
+    while answers < len(found) and found[-1 - answers]["role"] == "tool":
+        answers += 1
+    caller = found[-1 - answers] if answers < len(found) else {}
+    calls = caller.get("tool_calls") or []
+    return {**message, "name": calls[answers]["function"]["name"]} if answers < len(calls) else message
 
 
 def _out_of_order(role: str, before: str | None, found: list[Message]) -> str | None:

@@ -17,11 +17,12 @@ from data_prep.notes import noted
 from data_prep.pictures import Pictures
 from data_prep.row import Row, RowFault
 from data_prep.splits import SPLITS, Shares, Split
+from data_prep.tokenizer import ModelTokenizer
 from data_prep.uses import SHAPES, Shape, Use
 
 ROLES = ("system", "developer", "user", "assistant", "tool")
-RECORD = Struct("<16sQIBB5H")
-"""One kept row in the index: digest of its bytes, line, length, number of its split, changed or not, turns by role."""
+RECORD = Struct("<16sQIIBB5H")
+"""One kept row in the index: digest of its bytes, line, bytes, tokens, split, changed or not, turns by role."""
 _TALK = ("messages", "prompt", "completion", "chosen")
 Entry = tuple[int, str, str, str]
 """One line of the ledger: line, what was done, kind of reason, the reason in words."""
@@ -36,6 +37,7 @@ class Recipe:
         use: what they are for.
         columns: other names for columns, and columns to keep.
         shares: how rows are split; files that are a split already name it in `given`.
+        tokenizer: counts tokens, of at most `max_tokens` a row.
     """
 
     format: str
@@ -43,6 +45,8 @@ class Recipe:
     columns: Columns = field(default_factory=Columns)
     shares: Shares = field(default_factory=Shares)
     given: tuple[tuple[str, Split], ...] = ()
+    tokenizer: ModelTokenizer | None = None
+    max_tokens: int | None = None
 
 
 @dataclass
@@ -90,13 +94,14 @@ class Worker:
         self._refuse_others(given)
         row = self._shape(self._format.convert(given, work))
         row.update(self._recipe.columns.kept(given, row))
+        tokens = self._tokens(row)
         text = self._text(row, item)
         split = self._given.get(result.path) or self._recipe.shares.split(splits.prompt(row))
         result.notes.update(noted(text))
         result.texts[split].append(text)
         digest = blake2b(text, digest_size=16).digest()
         number, changed = SPLITS.index(split), bool(work.marks)
-        result.index.append(RECORD.pack(digest, item.line, len(text), number, changed, *_turns(row)))
+        result.index.append(RECORD.pack(digest, item.line, len(text), tokens, number, changed, *_turns(row)))
         if changed:
             result.ledger += [(item.line, "changed", code, what) for code, what in work.marks]
 
@@ -110,6 +115,18 @@ class Worker:
             raise RowFault("columns", f"{self._format.name} wants {self._format.reads}; this row has {have}")
         if other.convert is not self._format.convert:
             raise RowFault("other_format", f"a row of the format {other.name} among rows of {self._format.name}")
+
+    def _tokens(self, row: Row) -> int:
+        """Tokens of a row; 0 where nobody asked."""
+        if self._recipe.tokenizer is None:
+            return 0
+        rendered = self._recipe.tokenizer.rendered(row)
+        if any(each.learned() == 0 for each in rendered) and self._recipe.use in ("sft", "dpo", "kto"):
+            raise RowFault("no_loss", "no token of it gets loss: the chat template leaves the answer out")
+        tokens = max(len(each.ids) for each in rendered)
+        if self._recipe.max_tokens and tokens > self._recipe.max_tokens:
+            raise RowFault("max_tokens", f"{tokens:,} tokens, more than the {self._recipe.max_tokens:,} allowed")
+        return tokens
 
     def _text(self, row: Row, item: Item) -> bytes:
         try:

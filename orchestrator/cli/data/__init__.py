@@ -10,6 +10,8 @@ COMMANDS = {
     "prepare": "Turn files of any known layout into data that trains, with a manifest.",
     "check": "Read everything as prepare does; write nothing.",
     "stats": "What a prepared folder holds.",
+    "show": "Print rows as the model sees them.",
+    "split": "Divide prepared data anew: other shares, another seed.",
 }
 
 

@@ -15,6 +15,7 @@ from data_prep.faults import DataFault
 from data_prep.options import Options
 from data_prep.prepare import Tick
 from data_prep.splits import Shares
+from data_prep.tokenizer import ModelTokenizer
 from orchestrator import progress
 from orchestrator.cli.options import JSON
 from orchestrator.errors import DataError
@@ -29,6 +30,8 @@ _FLAGS = (
     click.option("--use", type=click.Choice(["sft", "dpo", "grpo", "kto", "eval"]), help="What the rows are for."),
     click.option("--columns", help="Which column is which: prompt=v2,completion=v1; a.b for a key within a column."),
     click.option("--keep", help="Columns that come along as they are, for rewards: level,source."),
+    click.option("--model", type=click.Path(path_type=Path), help="Model folder: counts tokens with its tokenizer."),
+    click.option("--max-tokens", type=click.IntRange(1), help="Leave out rows of more tokens; needs --model."),
     click.option("--images", multiple=True, metavar="[BEGINNING=]FOLDER", help="Where pictures lie that rows name."),
     click.option("--encoding", help="Encoding of text files that don't say theirs, such as cp1252."),
     click.option("--validation", type=_SHARE, default=0.05, show_default=True, help="Share held out for validation."),
@@ -66,9 +69,17 @@ def options(given: dict[str, Any]) -> Options:
         max_dropped=given["max_dropped"],
         dedup=not given["keep_duplicates"],
         processes=given["processes"],
+        tokenizer=_tokenizer(given),
+        max_tokens=given["max_tokens"],
         licence=given["licence"],
         images=tuple(_root(text) for text in given["images"]),
     )
+
+
+def _tokenizer(given: dict[str, Any]) -> ModelTokenizer | None:
+    if given["max_tokens"] and not given["model"]:
+        raise DataFault("tokens are those of a model", where="--max-tokens", fix="name a model folder with --model")
+    return ModelTokenizer(given["model"].expanduser()) if given["model"] else None
 
 
 def _root(text: str) -> tuple[str, Path]:
