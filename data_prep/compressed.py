@@ -40,11 +40,42 @@ def expanded(raw: Any, compression: str, path: Path) -> IO[bytes]:
 
         return lzma.LZMAFile(raw)
     if compression == "zstd":
-        zstandard = needed("zstandard", f"{path.name} is compressed with zstd")
-        stream: IO[bytes] = zstandard.ZstdDecompressor().stream_reader(raw, read_across_frames=True)
-        return stream
+        frames: Any = _Zstd(raw, needed("zstandard", f"{path.name} is compressed with zstd"))
+        return cast(IO[bytes], frames)
     plain: IO[bytes] = raw
     return plain
+
+
+class _Zstd:
+    """Frames of zstd, one after the other. The library's own reader takes a frame that is cut off for a whole one."""
+
+    _PIECE = 2048
+    """Bytes taken at once: a block of 4 may expand to 128 KiB, and so this much to 64 MiB."""
+
+    def __init__(self, raw: Any, library: Any) -> None:
+        self._raw, self._library = raw, library
+        self._frame: Any = None
+        self._left = self._ready = b""
+
+    def read(self, size: int) -> bytes:
+        """At most so many bytes.
+
+        Raises:
+            EOFError: the last frame is cut off.
+        """
+        pieces, have = [self._ready], len(self._ready)
+        while have < size and (piece := self._left or self._raw.read(self._PIECE)):
+            if self._frame is None:
+                self._frame = self._library.ZstdDecompressor().decompressobj()
+            pieces.append(self._frame.decompress(piece))
+            have += len(pieces[-1])
+            self._left = self._frame.unused_data if self._frame.eof else b""
+            self._frame = None if self._frame.eof else self._frame
+        if have < size and self._frame is not None:
+            raise EOFError
+        found = b"".join(pieces)
+        self._ready = found[size:]
+        return found[:size]
 
 
 class Bounded:
@@ -65,7 +96,8 @@ class Bounded:
         except EOFError:
             raise self._fault("the compressed file is cut off") from None
         except OSError as error:
-            raise self._fault(f"can't be read: {error.strerror or error}") from None
+            what = f"can't be read: {error.strerror}" if error.errno else f"the compressed file is damaged: {error}"
+            raise self._fault(what) from None
         except (zlib.error, _error("lzma", "LZMAError"), _error("zstandard", "ZstdError")) as error:
             raise self._fault(f"the compressed file is damaged: {error}") from None
         self._given += len(piece)

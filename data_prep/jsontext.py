@@ -32,6 +32,9 @@ class NotJson(Exception):
         super().__init__(what)
         self.code, self.what, self.line = code, what, line
 
+    def __reduce__(self) -> tuple[type[NotJson], tuple[str, str, int]]:
+        return NotJson, (self.code, self.what, self.line)
+
 
 @dataclass
 class _Seen:

@@ -52,7 +52,7 @@ class Options:
             "format": self.format,
             "use": self.use,
             "encoding": self.encoding,
-            "columns": asdict(self.columns),
+            "columns": {"names": [list(pair) for pair in self.columns.names], "keep": list(self.columns.keep)},
             "shares": asdict(self.shares),
             "max_dropped": self.max_dropped,
             "dedup": self.dedup,

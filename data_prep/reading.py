@@ -54,6 +54,8 @@ class Reading:
             return formats.named(name)
         found = [self._recognised(place, value, columns) for place, value in islice(self._sample(), _SAMPLE)]
         known = next((each for each in found if isinstance(each, Format)), None)
+        if not found:
+            raise DataFault("the data holds no row", where=self.first, fix="one JSON object a line")
         if known is None:
             raise next(each for each in found if isinstance(each, DataFault))
         return known

@@ -134,6 +134,27 @@ def conversation(value: Any, name: str, media: Media) -> list[Message]:
     return turns.messages([value] if isinstance(value, dict) else value, name, media)
 
 
+def reply(value: Any, name: str, work: Work) -> list[Message]:
+    """An answer, which is text, a turn, or a conversation; order is looked at as if a question stood before it.
+
+    Raises:
+        RowFault: as `conversation`.
+    """
+    if isinstance(value, str):
+        if not value.strip():
+            raise RowFault("empty_turn", f"`{name}` is empty")
+        return [assistant(value)]
+    several, media = value if isinstance(value, list) else [value], Media(work.take, work.marks)
+    if not several or not isinstance(several[0], dict) or not _speaks(several[0]):
+        return conversation(several, name, media)
+    return turns.messages([user("?"), *several], name, media)[1:]
+
+
+def _speaks(turn: Row) -> bool:
+    said = turn.get("role", turn.get("from"))
+    return isinstance(said, str) and turns.ROLES.get(said.strip().lower()) in ("assistant", "call")
+
+
 def all_placed(found: list[Message], media: Media, work: Work) -> None:
     """Hold the pictures of a list against the places that the text names for them.
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from data_prep.formats.base import (
     Format,
     Work,
@@ -9,11 +11,12 @@ from data_prep.formats.base import (
     assistant,
     conversation,
     first,
+    reply,
     user,
     with_system,
     with_tools,
 )
-from data_prep.row import Message, Row, RowFault
+from data_prep.row import Message, Row, RowFault, text_of
 
 _NO_INPUT = ("<noinput>", "<no input>", "noinput")
 _PAIRS = (
@@ -60,11 +63,7 @@ def _completion(row: Row, work: Work) -> Row:
     asked, answer = pair(row) or _PAIRS[0]
     media = work.media(row)
     found = conversation(row.get(asked), asked, media)
-    if isinstance(row.get(answer), str):
-        found = [*found, assistant(work.text(row, answer))]
-    else:
-        found = [*found, *conversation(row.get(answer), answer, media)]
-    found = with_system(found, row, work)
+    found = with_system([*found, *reply(_written(row.get(answer), answer, work), answer, work)], row, work)
     all_placed(found, media, work)
     if found[-1]["role"] != "assistant":
         raise RowFault("no_answer", f"`{answer}` does not end on a turn of the assistant")
@@ -72,6 +71,13 @@ def _completion(row: Row, work: Work) -> Row:
 
 
 ALPACA = Format("alpaca", "messages", "`instruction`, `input` and `output`", _is_alpaca, _alpaca)
+
+
+def _written(value: Any, name: str, work: Work) -> Any:
+    """A number as text; all else as it is."""
+    return value if isinstance(value, list | dict) else text_of(value, f"`{name}`", work.marks)
+
+
 COMPLETION = Format(
     "prompt_completion", "messages", "`prompt` and `completion`", lambda row: pair(row) is not None, _completion
 )

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from data_prep.formats import chat
-from data_prep.formats.base import Format, Work, assistant, conversation, user, with_system, with_tools
+from data_prep.formats.base import Format, Work, conversation, reply, with_system, with_tools
 from data_prep.formats.instruct import pair
-from data_prep.parts import Media
 from data_prep.row import Message, Row, RowFault
 
 _LABELS = ("label", "kto_tag")
@@ -22,7 +19,7 @@ def _choices(row: Row) -> tuple[str, str] | None:
 def _preference(row: Row, work: Work) -> Row:
     names = _choices(row) or _CHOICES[0]
     prompt = _prompt(row, work)
-    chosen, rejected = (_answer(row.get(name), name, work) for name in names)
+    chosen, rejected = (reply(row.get(name), name, work) for name in names)
     if prompt is None:
         prompt, chosen, rejected = _shared(chosen, rejected)
     else:
@@ -42,23 +39,6 @@ def _prompt(row: Row, work: Work) -> list[Message] | None:
     """The question where it has a column of its own."""
     name = next((n for n in (*chat.COLUMNS, *_PROMPTS) if row.get(n)), None)
     return None if name is None else conversation(row[name], name, work.media(row))
-
-
-def _answer(value: Any, name: str, work: Work) -> list[Message]:
-    """Answers are text, a turn, or a conversation; order is looked at once the prompt stands in front."""
-    if isinstance(value, str):
-        if not value.strip():
-            raise RowFault("empty_turn", f"`{name}` is empty")
-        return [assistant(value)]
-    several = value if isinstance(value, list) else [value]
-    asked = bool(several) and isinstance(several[0], dict) and _speaks(several[0])
-    found = conversation([user("?"), *several] if asked else several, name, Media(work.take, work.marks))
-    return found[1:] if asked else found
-
-
-def _speaks(turn: Row) -> bool:
-    said = turn.get("role", turn.get("from"))
-    return isinstance(said, str) and said.strip().lower() in ("assistant", "gpt", "chatgpt", "model", "bot")
 
 
 def _shared(chosen: list[Message], rejected: list[Message]) -> tuple[list[Message], list[Message], list[Message]]:
@@ -95,7 +75,7 @@ def _labelled(row: Row, work: Work) -> Row:
         found = conversation(row[column], column, work.media(row))
     else:
         assert names
-        found = [*conversation(row[names[0]], names[0], work.media(row)), *_answer(row[names[1]], names[1], work)]
+        found = [*conversation(row[names[0]], names[0], work.media(row)), *reply(row[names[1]], names[1], work)]
     found = with_system(found, row, work)
     if found[-1]["role"] != "assistant" or len(found) < 2:
         raise RowFault("no_answer", "the labelled conversation does not end on a turn of the assistant")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Literal
@@ -9,7 +10,7 @@ from typing import Literal
 from data_prep.batch import Batch
 from data_prep.faults import DataFault
 from data_prep.jsontext import NotJson, parse
-from data_prep.opening import Opened, require_file
+from data_prep.opening import BLOCK, Opened, require_file
 from data_prep.readers import array, document, lines, parquet, table
 
 Container = Literal["jsonl", "json array", "json", "csv", "parquet", "arrow"]
@@ -73,9 +74,22 @@ def _of_text(path: Path, head: bytes) -> Container:
     if first[:1] not in (b"{", b"["):
         return _of_plain(path)
     after = rest.lstrip()[:1]
+    if first[:1] == b"{" and not after and len(head) < BLOCK and _fault(first) is None:
+        return "json"
     if first[:1] == b"{":
         return "jsonl" if _whole(first) or after == b"{" or (not rest and len(head) > len(first)) else "json"
-    return "jsonl" if _whole(first) and after == b"[" and rest[:1] == b"[" else "json array"
+    if _whole(first) and after == b"[" and rest[:1] == b"[":
+        return "jsonl"
+    return "json" if _holds_turns(head) else "json array"
+
+
+def _holds_turns(head: bytes) -> bool:
+    """Whether an array is one conversation: its elements are turns, and the whole of it is one row."""
+    text = head.decode("utf-8", "replace").lstrip()[1:].lstrip()
+    try:
+        return document.is_message(json.JSONDecoder().raw_decode(text)[0])
+    except (ValueError, RecursionError):
+        return False
 
 
 def _of_plain(path: Path) -> Container:
@@ -93,8 +107,13 @@ def _of_plain(path: Path) -> Container:
 
 def _whole(line: bytes) -> bool:
     """Whether a line is JSON by itself, or JSON with a fault that is no break of the line."""
+    fault = _fault(line)
+    return fault is None or "Extra data" in fault.what or fault.code != "not_json"
+
+
+def _fault(line: bytes) -> NotJson | None:
     try:
         parse(line)
     except NotJson as fault:
-        return "Extra data" in fault.what or fault.code not in ("not_json",)
-    return True
+        return fault
+    return None

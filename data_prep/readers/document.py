@@ -25,8 +25,8 @@ def batches(opened: Opened) -> Iterator[Batch]:
         value, _ = parse(text)
     except NotJson as fault:
         raise DataFault(fault.what, where=f"{path}:{1 + fault.line}", fix="mend the file there") from None
-    keys = [key for key, found in value.items() if _are_rows(found)] if isinstance(value, dict) else []
-    if len(keys) > 1 and not any(is_message(found) for found in value.values()):
+    keys = _keys(value) if isinstance(value, dict) else []
+    if len(keys) > 1:
         raise DataFault(
             f"rows lie under several keys: {', '.join(keys)}", where=f"{path}:1", fix="write one file for each of them"
         )
@@ -51,6 +51,16 @@ def is_message(value: Any) -> bool:
 
 
 _TURNS = (("role", "content"), ("from", "value"), ("role", "value"), ("from", "content"), ("role", "tool_calls"))
+
+
+_ROWS = {"data", "dataset", "entries", "examples", "instances", "items", "records", "rows", "samples"}
+_SPLITS = {"train", "training", "validation", "valid", "val", "dev", "test"}
+
+
+def _keys(value: dict[str, Any]) -> list[str]:
+    """The keys under which rows lie: those that are called so, or the only one there is."""
+    known = [key for key in value if key.lower() in _ROWS | _SPLITS or len(value) == 1]
+    return [key for key in known if _are_rows(value[key])]
 
 
 def _are_rows(value: Any) -> bool:
