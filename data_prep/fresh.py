@@ -8,7 +8,7 @@ from pathlib import Path
 
 from data_prep import manifest as manifests
 from data_prep.faults import DataFault
-from data_prep.inputs import Input
+from data_prep.inputs import Input, inputs
 from data_prep.manifest import DataManifest
 from data_prep.options import Options
 from data_prep.prepare import key
@@ -26,10 +26,11 @@ def fresh(folder: Path, files: list[Input], options: Options) -> DataManifest | 
     except DataFault:
         return None
     known = _remembered(folder)
-    contents = [(file.name, known.get(_state(file.path)) or _digest(file.path)) for file in files]
+    read = [*files, *inputs(list(options.against))]
+    contents = [(file.name, known.get(_state(file.path)) or _digest(file.path)) for file in read]
     if found.key != key(contents, options) or not _whole(folder, found):
         return None
-    remember(folder, files, [sha256 for _, sha256 in contents])
+    remember(folder, read, [sha256 for _, sha256 in contents])
     return found
 
 

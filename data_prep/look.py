@@ -13,7 +13,7 @@ from data_prep.options import Options
 from data_prep.pictures import Pictures
 from data_prep.reading import Reading
 from data_prep.row import Row
-from data_prep.uses import use_of
+from data_prep.uses import Use, use_of
 from data_prep.work import RECORD, Recipe, Worker
 
 
@@ -40,7 +40,7 @@ def rows(path: Path, options: Options, split: str, skip: int, count: int) -> lis
 
 def _prepared(file: Path, skip: int, count: int) -> list[Seen]:
     inputs.inputs([file])
-    with file.open(encoding="utf-8") as lines:
+    with file.open(encoding="utf-8", newline="\n") as lines:
         picked = islice(enumerate(lines, start=1), skip, skip + count)
         return [Seen(f"{file.name}:{number}", json.loads(line)) for number, line in picked]
 
@@ -48,7 +48,12 @@ def _prepared(file: Path, skip: int, count: int) -> list[Seen]:
 def _converted(reading: Reading, options: Options) -> Iterator[Seen]:
     form = reading.format(options.format, options.columns)
     use = use_of(form.form, form.name, options.use, reading.first)
-    recipe = Recipe(form.name, use, options.columns, replace(options.shares, validation=0, test=0))
+    return converted(reading, options, form.name, use)
+
+
+def converted(reading: Reading, options: Options, form: str, use: Use) -> Iterator[Seen]:
+    """Every row of some files in canonical form, or what is wrong with it."""
+    recipe = Recipe(form, use, options.columns, replace(options.shares, validation=0, test=0))
     worker = Worker(recipe, Pictures(options.images))
     for batch in reading.batches():
         result, name = worker.result(batch), reading.names[batch.path]

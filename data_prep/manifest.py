@@ -88,7 +88,7 @@ class DataManifest(_Part):
     roles: dict[str, int] = {}
     tokens: dict[Split, Lengths] = {}
     findings: tuple[str, ...] = Field((), description="What is wrong with the tokenizer, or worth knowing of the set.")
-    leaks: dict[str, int] = Field({}, description="Rows of train that a held-out split or an eval file holds too.")
+    against: tuple[SourceFile, ...] = Field((), description="Evaluations whose rows were kept out of train.")
     images: dict[str, int] = {}
     ledger: SplitFile
 

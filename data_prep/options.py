@@ -24,6 +24,8 @@ class Options:
         processes: how many work; as many as there are cores where it is not said.
         tokenizer: counts tokens, and renders what gets loss.
         max_tokens: longer rows are left out.
+        against: evaluations whose rows must not be trained on.
+        run: words in a row that two texts share when one leaks into the other.
         licence: of the data, where no file states it.
     """
 
@@ -37,6 +39,8 @@ class Options:
     processes: int | None = None
     tokenizer: ModelTokenizer | None = None
     max_tokens: int | None = None
+    against: tuple[Path, ...] = ()
+    run: int = 13
     licence: str | None = None
     origin: str | None = None
     revision: str | None = None
@@ -57,5 +61,6 @@ class Options:
             "max_dropped": self.max_dropped,
             "dedup": self.dedup,
             "max_tokens": self.max_tokens,
+            "run": self.run,
             "tokenizer": self.tokenizer.content() if self.tokenizer else None,
         }

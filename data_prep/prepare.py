@@ -9,8 +9,8 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 
+from data_prep import heldout, out
 from data_prep import manifest as manifests
-from data_prep import out
 from data_prep.faults import DataFault
 from data_prep.formats import Format
 from data_prep.index import Index
@@ -35,7 +35,7 @@ Tick = Callable[[int, int, int], None]
 """Told of progress: bytes read, bytes in all, rows so far."""
 _ALONE = 8 * 2**20
 """Bytes that one process reads faster than several start."""
-NO_FAULT = ("duplicate", "max_tokens")
+NO_FAULT = ("duplicate", "leak_exact", "leak_words", "max_tokens")
 """Reasons for which a row is left out that are no fault of it."""
 
 
@@ -99,8 +99,16 @@ class _Preparation:
         """Everything, in order."""
         use = use_of(form.form, form.name, self._options.use, self._reading.first)
         options = self._options
+        leaks, self._against = heldout.leaks(self._reading.files, options)
         recipe = Recipe(
-            form.name, use, options.columns, options.shares, self._reading.given, options.tokenizer, options.max_tokens
+            format=form.name,
+            use=use,
+            columns=options.columns,
+            shares=options.shares,
+            given=self._reading.given,
+            tokenizer=options.tokenizer,
+            max_tokens=options.max_tokens,
+            leaks=leaks,
         )
         if options.tokenizer:
             options.tokenizer.load()  # before processes are forked, so that they share it
@@ -151,7 +159,7 @@ class _Preparation:
     def _manifest(self, form: Format, recipe: Recipe, splits: dict[Split, SplitFile]) -> DataManifest:
         sources = tuple(self._reading.sources)
         return DataManifest(
-            key=key([(source.name, source.sha256) for source in sources], self._options),
+            key=key([(source.name, source.sha256) for source in (*sources, *self._against)], self._options),
             origin=self._options.origin,
             revision=self._options.revision,
             licence=self._options.licence,
@@ -160,6 +168,7 @@ class _Preparation:
             use=recipe.use,
             options=self._options.literals(),
             sources=sources,
+            against=self._against,
             counts=self._tally.counts(self._ledger),
             splits=splits,
             roles=self._tally.roles(),

@@ -26,6 +26,7 @@ class Reading:
     """Reads files one after the other.
 
     Attributes:
+        files: all of them, in order.
         sources: what the files read so far were.
         taken: bytes read so far.
         total: bytes of all files.
@@ -35,7 +36,7 @@ class Reading:
     """
 
     def __init__(self, files: list[Input], encoding: str | None) -> None:
-        self._files, self._encoding = files, encoding
+        self.files, self._encoding = files, encoding
         self._kinds = [container(file.path, encoding) for file in files]
         self.sources: list[SourceFile] = []
         self.total = sum(file.path.stat().st_size for file in files)
@@ -63,7 +64,7 @@ class Reading:
     def batches(self) -> Iterator[Batch]:
         """Every batch of every file."""
         before = 0
-        for file, kind in zip(self._files, self._kinds, strict=True):
+        for file, kind in zip(self.files, self._kinds, strict=True):
             self._before, self._opened = before, None
             yield from batches(file.path, kind, self._encoding, self._done(file, kind))
             before += file.path.stat().st_size
@@ -87,7 +88,7 @@ class Reading:
         return note
 
     def _sample(self) -> Iterator[tuple[str, Any]]:
-        for file, kind in zip(self._files, self._kinds, strict=True):
+        for file, kind in zip(self.files, self._kinds, strict=True):
             for batch in batches(file.path, kind, self._encoding, lambda _: None):
                 for item in batch.items():
                     yield f"{file.path}:{item.line}", item.fault or item.value

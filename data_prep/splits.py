@@ -35,9 +35,9 @@ class Shares:
 
 
 def prompt(row: Row) -> bytes:
-    """What was asked, as bytes: everything before the first answer."""
+    """What was asked: everything before the first answer. Case and space make no other question."""
     if "text" in row:
-        return str(row["text"]).encode()
+        return _plain(str(row["text"]))
     turns = row["messages"] if "messages" in row else row["prompt"]
     texts = list[bytes]()
     for turn in turns:
@@ -49,4 +49,8 @@ def prompt(row: Row) -> bytes:
 
 def _bytes(turn: Message) -> bytes:
     content = turn["content"]
-    return content.encode() if isinstance(content, str) else dump_plain(content)
+    return _plain(content) if isinstance(content, str) else dump_plain(content)
+
+
+def _plain(text: str) -> bytes:
+    return " ".join(text.casefold().split()).encode()

@@ -13,6 +13,7 @@ from data_prep.batch import Batch, Item
 from data_prep.columns import Columns
 from data_prep.formats.base import Format, Work
 from data_prep.jsontext import NotJson, dump, dump_plain, refuse_surrogates
+from data_prep.leaks import Leaks
 from data_prep.notes import noted
 from data_prep.pictures import Pictures
 from data_prep.row import Row, RowFault
@@ -38,6 +39,7 @@ class Recipe:
         columns: other names for columns, and columns to keep.
         shares: how rows are split; files that are a split already name it in `given`.
         tokenizer: counts tokens, of at most `max_tokens` a row.
+        leaks: what no training row may hold.
     """
 
     format: str
@@ -47,6 +49,7 @@ class Recipe:
     given: tuple[tuple[str, Split], ...] = ()
     tokenizer: ModelTokenizer | None = None
     max_tokens: int | None = None
+    leaks: Leaks | None = None
 
 
 @dataclass
@@ -97,6 +100,8 @@ class Worker:
         tokens = self._tokens(row)
         text = self._text(row, item)
         split = self._given.get(result.path) or self._recipe.shares.split(splits.prompt(row))
+        if self._recipe.leaks and split == "train":
+            self._recipe.leaks.refuse(row)
         result.notes.update(noted(text))
         result.texts[split].append(text)
         digest = blake2b(text, digest_size=16).digest()

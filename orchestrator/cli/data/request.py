@@ -32,6 +32,10 @@ _FLAGS = (
     click.option("--keep", help="Columns that come along as they are, for rewards: level,source."),
     click.option("--model", type=click.Path(path_type=Path), help="Model folder: counts tokens with its tokenizer."),
     click.option("--max-tokens", type=click.IntRange(1), help="Leave out rows of more tokens; needs --model."),
+    click.option("--against", multiple=True, help="Evaluation whose rows must not be trained on."),
+    click.option(
+        "--run", type=click.IntRange(3), default=13, show_default=True, help="Words in a row that make a leak."
+    ),
     click.option("--images", multiple=True, metavar="[BEGINNING=]FOLDER", help="Where pictures lie that rows name."),
     click.option("--encoding", help="Encoding of text files that don't say theirs, such as cp1252."),
     click.option("--validation", type=_SHARE, default=0.05, show_default=True, help="Share held out for validation."),
@@ -71,6 +75,8 @@ def options(given: dict[str, Any]) -> Options:
         processes=given["processes"],
         tokenizer=_tokenizer(given),
         max_tokens=given["max_tokens"],
+        against=tuple(paths(given["against"])),
+        run=given["run"],
         licence=given["licence"],
         images=tuple(_root(text) for text in given["images"]),
     )
