@@ -79,7 +79,23 @@ def faults(key: str, value: Any, schema: dict[str, Any]) -> Iterator[tuple[str, 
     worst = best_match(validator.iter_errors(value))
     if worst is not None:
         dotted = ".".join([key, *(str(part) for part in worst.absolute_path)])
-        yield dotted, f"{dotted}: {_words(worst.message, worst.instance)}"
+        taken = " or ".join(dict.fromkeys(_taken(worst.schema))) if worst.validator == "anyOf" else ""
+        message = f"takes {taken}, not {worst.instance!r}" if taken else worst.message
+        yield dotted, f"{dotted}: {_words(message, worst.instance)}"
+
+
+def _taken(schema: Any) -> Iterator[str]:
+    """What a value may be, in words; null, which is the same as leaving the key out, is not told."""
+    names = {"boolean": "true or false", "integer": "a whole number", "number": "a number", "string": "text"}
+    for branch in schema.get("anyOf", (schema,)):
+        if "const" in branch or "enum" in branch:
+            yield from (repr(value) for value in branch.get("enum", [branch.get("const")]))
+        elif "anyOf" in branch:
+            yield from _taken(branch)
+        elif "$ref" in branch:
+            yield f"a {branch['$ref'].rpartition('/')[2]}"
+        elif branch.get("type") != "null":
+            yield names.get(branch.get("type", ""), f"a {branch.get('type', 'value')}")
 
 
 def _words(message: str, value: Any) -> str:

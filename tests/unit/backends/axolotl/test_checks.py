@@ -153,3 +153,15 @@ def test_good_images_pass(found: Findings, tmp_path: Path) -> None:
     rows = tmp_path / "rows.jsonl"
     rows.write_text(json.dumps({"messages": user(IMAGE, IMAGE, TEXT)}), encoding="utf-8")
     assert found("lora", GPU, data={"train": str(rows)}, native=KEYS) == []
+
+
+@pytest.mark.parametrize(
+    ("native", "words"),
+    [
+        ({"pad_to_sequence_len": "maybe"}, "takes true or false, not 'maybe'"),
+        ({"save_steps": "often"}, "takes a whole number or a number, not 'often'"),
+        ({"excess_length_strategy": "cut"}, "takes 'drop' or 'truncate' or 'raise', not 'cut'"),
+    ],
+)
+def test_what_a_key_takes_is_said(found: Findings, native: Case, words: str) -> None:
+    assert [f for f in found(native=native) if words in f.message]
