@@ -26,17 +26,23 @@ def fresh(folder: Path, files: list[Input], options: Options) -> DataManifest | 
     except DataFault:
         return None
     known = _remembered(folder)
+    names = {source.name for source in found.sources}  # with a limit, reading may have stopped before the last file
+    files = [file for file in files if not options.limit or file.name in names]
     read = [*files, *inputs(list(options.against))]
     contents = [(file.name, known.get(_state(file.path)) or _digest(file.path)) for file in read]
     if found.key != key(contents, options) or not _whole(folder, found):
         return None
-    remember(folder, read, [sha256 for _, sha256 in contents])
+    _write(folder, {_state(file.path): sha256 for file, (_, sha256) in zip(read, contents, strict=True)})
     return found
 
 
-def remember(folder: Path, files: list[Input], digests: list[str]) -> None:
+def remember(folder: Path, files: list[Input], made: DataManifest) -> None:
     """Write down what the inputs are now."""
-    states = {_state(file.path): digest for file, digest in zip(files, digests, strict=True)}
+    digests = {source.name: source.sha256 for source in made.sources}
+    _write(folder, {_state(file.path): digests[file.name] for file in files if file.name in digests})
+
+
+def _write(folder: Path, states: dict[str, str]) -> None:
     (folder / _NOTE).write_text(json.dumps(states), encoding="utf-8")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from data_prep.faults import DataFault
@@ -48,9 +48,9 @@ def inputs(named: list[Path]) -> list[Input]:
         DataFault: nothing there, no rows below a folder, or a link that leads out of it.
     """
     found = [each for path in named for each in (_below(path) if path.is_dir() else [_file(path)])]
-    if len({each.split for each in found if each.split}) < 2 or None in {each.split for each in found}:
-        found = [Input(each.path, each.name, each.root) for each in found]
-    return found
+    names = [each.name for each in found]
+    told = [each if names.count(each.name) == 1 else replace(each, name=str(each.path)) for each in found]
+    return _with_splits(told)
 
 
 def _file(path: Path) -> Input:
@@ -59,15 +59,36 @@ def _file(path: Path) -> Input:
 
 
 def _below(folder: Path) -> list[Input]:
-    root = folder.resolve()
     paths = _saved(folder) if (folder / "state.json").is_file() else sorted(_candidates(folder))
     if not paths:
         kinds = ", ".join(sorted(_ROWS))
         raise DataFault(f"no file of rows below this folder ({kinds})", where=str(folder), fix="name the file itself")
+    return listed(folder, paths)
+
+
+def listed(folder: Path, paths: list[Path], *, links: bool = False) -> list[Input]:
+    """Files below a folder, each with its split where all are named by one.
+
+    Args:
+        links: links may lead out of the folder, as those of the hub's own cache do.
+
+    Raises:
+        DataFault: a link leads out of it.
+    """
+    root = folder.resolve()
     for path in paths:
-        if not path.resolve().is_relative_to(root):
+        if not links and not path.resolve().is_relative_to(root):
             raise DataFault("a link that leads out of the folder", where=str(path), fix="name the file it leads to")
-    return [Input(path, str(path.relative_to(folder)), root, _split(path.relative_to(folder))) for path in paths]
+    found = [Input(path, str(path.relative_to(folder)), root, _split(path.relative_to(folder))) for path in paths]
+    return _with_splits(found)
+
+
+def _with_splits(found: list[Input]) -> list[Input]:
+    """Names tell splits where they tell them of every file, and of two at least."""
+    splits = {each.split for each in found}
+    if len(splits) > 1 and None not in splits:
+        return found
+    return [Input(each.path, each.name, each.root) for each in found]
 
 
 def _candidates(folder: Path) -> list[Path]:

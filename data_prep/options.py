@@ -26,6 +26,7 @@ class Options:
         max_tokens: longer rows are left out.
         against: evaluations whose rows must not be trained on.
         run: words in a row that two texts share when one leaks into the other.
+        limit: rows of a split at most; reading stops when every split has them.
         licence: of the data, where no file states it.
     """
 
@@ -41,6 +42,7 @@ class Options:
     max_tokens: int | None = None
     against: tuple[Path, ...] = ()
     run: int = 13
+    limit: int | None = None
     licence: str | None = None
     origin: str | None = None
     revision: str | None = None
@@ -62,5 +64,6 @@ class Options:
             "dedup": self.dedup,
             "max_tokens": self.max_tokens,
             "run": self.run,
+            "limit": self.limit,
             "tokenizer": self.tokenizer.content() if self.tokenizer else None,
         }

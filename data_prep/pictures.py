@@ -6,6 +6,8 @@ import base64
 import binascii
 import hashlib
 import os
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -14,6 +16,7 @@ from data_prep.picture import look
 from data_prep.row import RowFault
 
 FOLDER = "images"
+_NAMED = re.compile(rb'"path":"images/([0-9a-f]{32}\.[a-z]+)"')
 _LARGEST = 256 * 2**20
 
 
@@ -100,3 +103,11 @@ def _inline(text: str) -> bytes:
         return base64.b64decode(body, validate=True)
     except (binascii.Error, ValueError):
         raise RowFault("picture_broken", f"a data: address that holds no picture in base64: {text:.40}") from None
+
+
+def named_in(file: Path) -> Iterator[str]:
+    """Names of the kept pictures that prepared rows hold."""
+    with file.open("rb") as rows:
+        for row in rows:
+            for found in _NAMED.findall(row):
+                yield found.decode()

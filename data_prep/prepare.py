@@ -19,11 +19,12 @@ from data_prep.jsontext import dump_plain
 from data_prep.ledger import FILE as LEDGER
 from data_prep.ledger import Ledger
 from data_prep.lengths import lengths
+from data_prep.limits import Limits
 from data_prep.manifest import DataManifest, Lengths, SplitFile
 from data_prep.options import Options
 from data_prep.out import Out
 from data_prep.pictures import FOLDER as PICTURES
-from data_prep.pictures import Pictures
+from data_prep.pictures import Pictures, named_in
 from data_prep.pool import cores, results
 from data_prep.reading import Reading
 from data_prep.splits import Split
@@ -119,9 +120,13 @@ class _Preparation:
         return self._manifest(form, recipe, self._without_repeated(splits))
 
     def _write(self, recipe: Recipe, written: Out, tick: Tick) -> None:
-        pictures = Pictures(self._options.images, self._folder)
-        processes = self._options.processes or (cores() if self._reading.total > _ALONE else 1)
+        options = self._options
+        pictures = Pictures(options.images, self._folder)
+        limits = Limits(options.limit, self._reading, options.shares)
+        processes = options.processes or (cores() if self._reading.total > _ALONE else 1)
         for result in results(self._reading.batches(), recipe, pictures, processes):
+            if options.limit:
+                limits.cut(result)
             self._tally.rows += result.rows
             self._tally.notes.update(result.notes)
             self._index.add(result.path, result.index)
@@ -130,6 +135,8 @@ class _Preparation:
             for split, texts in result.texts.items():
                 written.add(split, texts)
             tick(self._reading.taken, self._reading.total, self._tally.rows)
+            if limits.full:
+                break
 
     def _refuse_losses(self) -> None:
         lost = sum(count for reason, count in self._ledger.dropped.items() if reason not in NO_FAULT)
@@ -157,7 +164,7 @@ class _Preparation:
         return gone
 
     def _manifest(self, form: Format, recipe: Recipe, splits: dict[Split, SplitFile]) -> DataManifest:
-        sources = tuple(self._reading.sources)
+        sources = tuple(self._reading.seen())
         return DataManifest(
             key=key([(source.name, source.sha256) for source in (*sources, *self._against)], self._options),
             origin=self._options.origin,
@@ -174,7 +181,7 @@ class _Preparation:
             roles=self._tally.roles(),
             tokens=self._lengths(),
             findings=tuple(self._options.tokenizer.findings()) if self._options.tokenizer else (),
-            images=_pictures(self._folder / PICTURES) if self._folder else {},
+            images=_pictures(self._folder / PICTURES, splits) if self._folder else {},
             ledger=self._ledger.done(),
         )
 
@@ -185,7 +192,14 @@ class _Preparation:
         return {split: lengths(counted, tokenizer) for split, counted in self._tally.tokens.items() if counted}
 
 
-def _pictures(folder: Path) -> dict[str, int]:
+def _pictures(folder: Path, splits: dict[Split, SplitFile]) -> dict[str, int]:
+    """Count the pictures, without those of rows that were left out."""
+    used = (
+        {name for each in splits.values() for name in named_in(folder.parent / each.file)} if folder.exists() else set()
+    )
+    for path in folder.glob("*"):
+        if path.name not in used:
+            path.unlink()
     files = list(folder.glob("*"))
     return {"files": len(files), "bytes": sum(path.stat().st_size for path in files)} if files else {}
 

@@ -14,7 +14,7 @@ from data_prep.formats import Format
 from data_prep.inputs import Input
 from data_prep.manifest import SourceFile
 from data_prep.opening import Opened
-from data_prep.readers.container import batches, container
+from data_prep.readers.container import Container, batches, container
 from data_prep.row import RowFault
 from data_prep.work import as_row
 
@@ -41,6 +41,7 @@ class Reading:
         self.sources: list[SourceFile] = []
         self.total = sum(file.path.stat().st_size for file in files)
         self.taken = 0
+        self._begun: list[tuple[Input, Container]] = []
         self.first = str(files[0].path)
         self.given = tuple((str(file.path), file.split) for file in files if file.split)
         self.names = {str(file.path): file.name for file in files}
@@ -65,10 +66,17 @@ class Reading:
         """Every batch of every file."""
         before = 0
         for file, kind in zip(self.files, self._kinds, strict=True):
-            self._before, self._opened = before, None
+            self._begun.append((file, kind))
             yield from batches(file.path, kind, self._encoding, self._done(file, kind))
             before += file.path.stat().st_size
             self.taken = before
+
+    def seen(self) -> list[SourceFile]:
+        """What the files were; those that reading stopped within are read to their end for their digest."""
+        for file, kind in self._begun[len(self.sources) :]:
+            with Opened(file.path, self._encoding if kind not in ("parquet", "arrow") else "latin-1") as opened:
+                self._done(file, kind)(opened)
+        return self.sources
 
     def _done(self, file: Input, kind: str) -> Callable[[Opened], None]:
         def note(opened: Opened) -> None:

@@ -16,7 +16,7 @@ from data_prep.jsontext import NotJson, dump, dump_plain, refuse_surrogates
 from data_prep.leaks import Leaks
 from data_prep.notes import noted
 from data_prep.pictures import Pictures
-from data_prep.row import Row, RowFault
+from data_prep.row import Marks, Row, RowFault
 from data_prep.splits import SPLITS, Shares, Split
 from data_prep.tokenizer import ModelTokenizer
 from data_prep.uses import SHAPES, Shape, Use
@@ -78,37 +78,46 @@ class Worker:
         result = Result(batch.path)
         self._pictures.beside = Path(batch.path).parent
         for item in batch.items():
-            result.rows += 1
             try:
-                self._keep(item, result)
+                rows = self._rows(item)
             except (RowFault, NotJson) as fault:
-                result.ledger.append((item.line, "dropped", fault.code, fault.what))
-            except RecursionError:
-                result.ledger.append((item.line, "dropped", "not_json", "nested too deeply"))
+                rows = []
+                _drop(result, item, fault)
+            for row, marks in rows:
+                self._keep(row, marks, item, result)
         return result
 
-    def _keep(self, item: Item, result: Result) -> None:
+    def _rows(self, item: Item) -> list[tuple[Row, Marks]]:
+        """The rows that an item holds, under canonical names."""
         if item.fault:
             raise item.fault
-        work = Work(self._pictures.take)
-        if item.note:
-            work.marks.append(item.note)
-        given = self._recipe.columns.named(as_row(item.value), work.marks)
+        marks: Marks = [item.note] if item.note else []
+        given = self._recipe.columns.named(as_row(item.value), marks)
         self._refuse_others(given)
-        row = self._shape(self._format.convert(given, work))
-        row.update(self._recipe.columns.kept(given, row))
-        tokens = self._tokens(row)
-        text = self._text(row, item)
+        return [(row, list(marks)) for row in self._format.several(given)]
+
+    def _keep(self, given: Row, marks: Marks, item: Item, result: Result) -> None:
+        try:
+            work = Work(self._pictures.take, marks)
+            row = self._shape(self._format.convert(given, work))
+            row.update(self._recipe.columns.kept(given, row))
+            self._add(row, marks, item, result)
+        except (RowFault, NotJson) as fault:
+            _drop(result, item, fault)
+        except RecursionError:
+            _drop(result, item, NotJson("not_json", "nested too deeply"))
+
+    def _add(self, row: Row, marks: Marks, item: Item, result: Result) -> None:
         split = self._given.get(result.path) or self._recipe.shares.split(splits.prompt(row))
         if self._recipe.leaks and split == "train":
             self._recipe.leaks.refuse(row)
+        tokens, text = self._tokens(row), self._text(row, item)
+        digest, number = blake2b(text, digest_size=16).digest(), SPLITS.index(split)
+        result.rows += 1
         result.notes.update(noted(text))
         result.texts[split].append(text)
-        digest = blake2b(text, digest_size=16).digest()
-        number, changed = SPLITS.index(split), bool(work.marks)
-        result.index.append(RECORD.pack(digest, item.line, len(text), tokens, number, changed, *_turns(row)))
-        if changed:
-            result.ledger += [(item.line, "changed", code, what) for code, what in work.marks]
+        result.index.append(RECORD.pack(digest, item.line, len(text), tokens, number, bool(marks), *_turns(row)))
+        result.ledger += [(item.line, "changed", code, what) for code, what in marks]
 
     def _refuse_others(self, row: Row) -> None:
         """Rows of another layout have a fault; layouts that are converted alike may be mixed."""
@@ -141,6 +150,11 @@ class Worker:
             raise
         except TypeError:  # a long integer, or a value of a table that JSON does not have
             return _long(row) + b"\n"
+
+
+def _drop(result: Result, item: Item, fault: RowFault | NotJson) -> None:
+    result.rows += 1
+    result.ledger.append((item.line, "dropped", fault.code, fault.what))
 
 
 def as_row(value: object) -> Row:

@@ -8,12 +8,13 @@ from data_prep.formats.base import Format
 from data_prep.formats.chat import BARE, MESSAGES, PRETRAIN, SHAREGPT, TEXT
 from data_prep.formats.functions import BFCL, XLAM
 from data_prep.formats.instruct import ALPACA, COMPLETION
+from data_prep.formats.pictured import COSYN, DOCMATIX
 from data_prep.formats.preference import KTO, PREFERENCE
 from data_prep.readers.document import is_message
 from data_prep.row import Row, kind
 
 ORDER = (
-    PREFERENCE, KTO, VERL, BFCL, XLAM, PRETRAIN, SHAREGPT, MESSAGES,
+    COSYN, DOCMATIX, PREFERENCE, KTO, VERL, BFCL, XLAM, PRETRAIN, SHAREGPT, MESSAGES,
     ALPACA, GSM8K, COMPLETION, MATH, QUESTION, PROMPT, TEXT,
 )  # fmt: skip
 """The first that matches a row names it: those that want more stand before those that want less."""

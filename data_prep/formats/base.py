@@ -62,6 +62,7 @@ class Format:
         reads: its columns, for people.
         matches: whether a row is of this layout.
         convert: a row of it in canonical form; RowFault where that can't be.
+        several: a row that holds several, taken apart; most hold one.
     """
 
     name: str
@@ -69,6 +70,7 @@ class Format:
     reads: str
     matches: Callable[[Row], bool]
     convert: Convert
+    several: Callable[[Row], list[Row]] = lambda row: [row]
 
 
 def has(*columns: str) -> Callable[[Row], bool]:

@@ -11,7 +11,7 @@ from data_prep.batch import Batch, Item
 from data_prep.faults import DataFault
 from data_prep.needs import needed
 
-_ROWS = 256
+_ROWS = 32
 """Rows decoded at once: pictures may lie in them."""
 
 

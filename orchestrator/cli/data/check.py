@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from data_prep import inputs, prepare
+from data_prep import prepare
 from orchestrator.cli.data import request, summary
 
 
@@ -15,7 +15,7 @@ from orchestrator.cli.data import request, summary
 def command(sources: tuple[str, ...], as_json: bool, **given: Any) -> None:
     """Check SOURCE, files or folders: what prepare would make of them, or why it could not."""
     with request.told():
-        files, options = inputs.inputs(request.paths(sources)), request.options(given)
+        files, options = request.read(sources, given)
         with request.shown("checking", quiet=as_json) as tick:
             found = prepare.check(files, options, tick)
     if as_json:

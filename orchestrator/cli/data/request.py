@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
-from data_prep import columns
+from data_prep import columns, inputs, sources
 from data_prep.columns import Columns
 from data_prep.faults import DataFault
+from data_prep.inputs import Input
 from data_prep.options import Options
 from data_prep.prepare import Tick
 from data_prep.splits import Shares
@@ -36,6 +38,9 @@ _FLAGS = (
     click.option(
         "--run", type=click.IntRange(3), default=13, show_default=True, help="Words in a row that make a leak."
     ),
+    click.option("--from-mirror", type=click.Path(path_type=Path), help="Folder with the files of a named source."),
+    click.option("--revision", help="Commit of a named source or hub name; named sources have one."),
+    click.option("--max-examples-per-split", type=click.IntRange(1), help="Take no more rows of a split than this."),
     click.option("--images", multiple=True, metavar="[BEGINNING=]FOLDER", help="Where pictures lie that rows name."),
     click.option("--encoding", help="Encoding of text files that don't say theirs, such as cp1252."),
     click.option("--validation", type=_SHARE, default=0.05, show_default=True, help="Share held out for validation."),
@@ -77,6 +82,7 @@ def options(given: dict[str, Any]) -> Options:
         max_tokens=given["max_tokens"],
         against=tuple(paths(given["against"])),
         run=given["run"],
+        limit=given["max_examples_per_split"],
         licence=given["licence"],
         images=tuple(_root(text) for text in given["images"]),
     )
@@ -94,6 +100,29 @@ def _root(text: str) -> tuple[str, Path]:
     if not root.is_dir():
         raise DataFault("no such folder", where=f"--images {text}", fix="name the folder that the pictures lie below")
     return (start if mark else "", root)
+
+
+def read(names: tuple[str, ...], given: dict[str, Any]) -> tuple[list[Input], Options]:
+    """The files behind what was named, paths or a source, and the options for them.
+
+    Raises:
+        DataFault: nothing there, or a source together with something else.
+    """
+    known = [source for name in names if (source := sources.source(name))]
+    mirror, revision = given["from_mirror"], given["revision"]
+    if not known:
+        if mirror or revision:
+            fix = f"name one of {', '.join(sources.SOURCES)}, or a hub name"
+            raise DataFault("only named sources have a mirror or a revision", where=names[0], fix=fix)
+        folders = paths(names)
+        chosen = options(given)
+        licence = chosen.licence or next((stated for f in folders if (stated := sources.licence(f))), None)
+        return inputs.inputs(folders), replace(chosen, licence=licence)
+    if len(names) > 1:
+        raise DataFault("a named source is prepared by itself", where=names[0], fix="prepare one after the other")
+    place = mirror.expanduser() if mirror else None
+    found = sources.from_mirror(known[0], place, revision) if place else sources.from_hub(known[0], revision)
+    return sources.read(found, options(given))
 
 
 def paths(names: tuple[str, ...]) -> list[Path]:

@@ -63,7 +63,7 @@ def test_stats_are_those_of_the_manifest(cli: Cli, folder: Path) -> None:
     ("words", "code", "told"),
     [
         ("data prepare none.jsonl -o o", 3, "none.jsonl: no such data file"),
-        ("data prepare sums.jsonl", 2, "Missing option '-o'"),
+        ("data prepare sums.jsonl", 2, "name the folder to make with --output"),
         ("data prepare sums.jsonl -o o --format nope", 3, "no format is called 'nope'"),
         ("data prepare sums.jsonl -o o --columns prompt", 3, "'prompt' is no pair NAME=COLUMN"),
         ("data prepare sums.jsonl -o o --use dpo", 3, "rows of the format alpaca serve sft, grpo, eval, not dpo"),
