@@ -64,10 +64,35 @@ class Index:
         """Every row that stands somewhere before already: its number, itself, the first."""
         passes = 1 + self.count // _AT_ONCE
         for turn in range(passes):
+            twice = self._twice(turn, passes)
             first: dict[bytes, Kept] = {}
-            for number, row in enumerate(self):
-                if passes > 1 and int.from_bytes(row.digest[:4]) % passes != turn:
+            for number, row in enumerate(self if twice else ()):
+                if row.digest in twice:
+                    before = first.setdefault(row.digest, row)
+                    if before is not row:
+                        yield number, row, before
+
+    def _twice(self, turn: int, passes: int) -> set[bytes]:
+        """Digests that occur more than once, of the share of all digests that is this turn's."""
+        seen, twice = set[bytes](), set[bytes]()
+        for piece in self._pieces():
+            for at in range(0, len(piece), RECORD.size):
+                digest = piece[at : at + 16]
+                if passes > 1 and int.from_bytes(digest[:4], "big") % passes != turn:
                     continue
-                before = first.setdefault(row.digest, row)
-                if before is not row:
-                    yield number, row, before
+                if digest in seen:
+                    twice.add(digest)
+                seen.add(digest)
+        return twice
+
+    def counted(self) -> Iterator[tuple[int, int, bool, tuple[int, ...]]]:
+        """Number of the split, tokens, whether changed, and turns of every row: what is summed over all of them."""
+        for piece in self._pieces():
+            for record in RECORD.iter_unpack(piece):
+                yield record[4], record[3], record[5], record[6:]
+
+    def _pieces(self) -> Iterator[bytes]:
+        self._file.flush()
+        with self._path.open("rb") as file:
+            while piece := file.read(10_000 * RECORD.size):
+                yield piece

@@ -18,5 +18,5 @@ def noted(text: bytes) -> Iterator[str]:
     """Kinds of things noticed in a row."""
     if b"{{" in text and _FILL.search(text):
         yield "placeholder"
-    if (b"<|" in text or b"[INST]" in text or b"<start_of_turn>" in text) and _MARKUP.search(text):
+    if (b"<" in text or b"[INST]" in text) and _MARKUP.search(text):
         yield "markup"

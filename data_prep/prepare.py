@@ -148,9 +148,7 @@ class _Preparation:
     def _without_repeated(self, splits: dict[Split, SplitFile]) -> dict[Split, SplitFile]:
         """Take out rows that stand before already; files without any stay as they are."""
         gone = self._repeated() if self._options.dedup else set()
-        for number, row in enumerate(self._index):
-            if number not in gone:
-                self._tally.add(row)
+        self._tally.count(self._index, gone)
         if gone and self._folder:
             return out.without(self._folder, splits, self._index, gone)
         return {split: each.model_copy(update={"rows": self._tally.kept[split]}) for split, each in splits.items()}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
-from data_prep.index import Kept
+from data_prep.index import Index
 from data_prep.ledger import Ledger
 from data_prep.manifest import Counts
 from data_prep.splits import SPLITS, Split
@@ -23,12 +23,23 @@ class Tally:
     notes: Counter[str] = field(default_factory=Counter)
     tokens: dict[Split, Counter[int]] = field(default_factory=lambda: {split: Counter() for split in SPLITS})
 
-    def add(self, row: Kept) -> None:
-        """One row that is kept."""
-        self.kept[row.split] += 1
-        self.changed += row.changed
-        self.tokens[row.split][row.tokens] += 1
-        self.turns = [a + b for a, b in zip(self.turns, row.turns, strict=True)]
+    def count(self, index: Index, gone: set[int]) -> None:
+        """All rows of the index but those that are gone."""
+        turns = [0] * len(ROLES)
+        for number, (split, tokens, changed, (system, developer, user, assistant, tool)) in enumerate(index.counted()):
+            if number in gone:
+                continue
+            name = SPLITS[split]
+            self.kept[name] += 1
+            self.changed += changed
+            self.tokens[name][tokens] += 1
+            turns[2] += user
+            turns[3] += assistant
+            if system or developer or tool:
+                turns[0] += system
+                turns[1] += developer
+                turns[4] += tool
+        self.turns = turns
 
     def roles(self) -> dict[str, int]:
         """Turns by role."""

@@ -43,10 +43,31 @@ def messages(value: Any, name: str, media: Media) -> list[Message]:
     if not isinstance(value, list) or not value:
         raise RowFault("not_turns", f"`{name}` is {kind(value) if value else 'empty'}, not a list of turns")
     found: list[Message] = []
+    before, pictured = "", bool(media.listed)
     for number, turn in enumerate(value):
-        if message := _message(turn, f"`{name}[{number}]`", media):
+        message = None if pictured else _plain(turn, before)
+        if message:
+            found.append(message)
+        elif message := _message(turn, f"`{name}[{number}]`", media):
             _append(found, message, f"`{name}[{number}]`")
+        before = found[-1]["role"] if found else ""
     return found
+
+
+def _plain(turn: Any, before: str) -> Message | None:
+    """What nearly every turn is: two keys, text, and its speaker's turn. None for all else, which is looked at closely.
+
+    Most of the time of reading text goes by here.
+    """
+    if type(turn) is not dict or len(turn) != 2:
+        return None
+    said, content = turn.get("role") or turn.get("from"), turn.get("content") or turn.get("value")
+    role = ROLES.get(said) if type(said) is str else None
+    if type(content) is not str or not content or content.isspace():
+        return None
+    if (role == "user" and before != "user") or (role == "assistant" and before in ("user", "tool")):
+        return {"role": role, "content": content}
+    return None
 
 
 def _message(turn: Any, name: str, media: Media) -> Message | None:
