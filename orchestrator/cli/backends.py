@@ -162,10 +162,10 @@ def _shown(row: dict[str, Any]) -> str:
 
 def _findings(report: Report) -> list[str]:
     lines = [f"{report.env.name}: {report.env.python}" + (f" (Python {report.python})" if report.python else "")]
-    lines += [f"  {n:<16} {report.found.get(n, 'missing'):<16} lock {v}" for n, v in report.locked.items()]
-    lines += [
-        f"  {name:<16} {piece.found or 'not there':<16} {_purpose(piece)}" for name, piece in report.pieces.items()
-    ]
+    rows = [(name, report.found.get(name, "missing"), f"lock {version}") for name, version in report.locked.items()]
+    optional = [(name, piece) for name, piece in report.pieces.items() if name not in report.locked]
+    rows += [(name, piece.found or "not there", _purpose(piece)) for name, piece in optional]
+    lines += [f"  {name:<18} {found:<14} {text}" for name, found, text in rows]
     fixes = {conflict.message: [f"  fix: {conflict.fix}"] for conflict in report.conflicts}
     for kind, texts in (("problem", report.problems), ("note", report.notes)):
         lines += [line for text in texts for line in (f"{kind}: {text}", *fixes.get(text, ()))]

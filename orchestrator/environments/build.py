@@ -12,6 +12,7 @@ from orchestrator import atomic
 from orchestrator.backend import EnvLock
 from orchestrator.environments import cache, compare, needs, pins, probe, step, torchbuild, wheels
 from orchestrator.environments.cache import Ready
+from orchestrator.environments.compare import Comparison
 from orchestrator.environments.failure import failed
 from orchestrator.environments.optional import Piece
 from orchestrator.environments.sources import Sources
@@ -159,15 +160,7 @@ def _import_step(order: Order, env: Path) -> Step:
 def _verified(order: Order, env: Path, torch: TorchBuild) -> Ready:
     python = cache.python_of(env)
     found = probe.look(python)
-    wrong = compare.locked(order.lock, python, found, pins.expected(order.lock, torch.lock, found.markers)).problems
-    if wrong:
-        raise EnvironmentMissing(
-            "the environment is not what its lock says",
-            where=str(env),
-            why="numbers from such an environment could not be compared with any other",
-            fix=f"post-train backends install {order.name} --force" + (" and other --with" if order.extras else ""),
-            details=wrong,
-        )
+    _agree(order, env, compare.locked(order.lock, python, found, pins.expected(order.lock, torch.lock, found.markers)))
     return Ready(
         key=cache.key(order.lock, order.variant, order.more),
         variant=order.variant,
@@ -178,3 +171,17 @@ def _verified(order: Order, env: Path, torch: TorchBuild) -> Ready:
         extras=order.more,
         packages=found.packages,
     )
+
+
+def _agree(order: Order, env: Path, told: Comparison) -> None:
+    asked = [word for extra in order.extras for word in ("--with", extra)]
+    asked += [word for name in order.pieces for word in ("--build", name)]
+    fix = f"without {' '.join(asked)}, or with another version" if asked else "--force"
+    if told.problems:
+        raise EnvironmentMissing(
+            "the environment is not one that can be used",
+            where=str(env),
+            why="an engine would fail in it, or its numbers could not be compared with any other's",
+            fix=f"post-train backends install {order.name} {fix}",
+            details=told.problems,
+        )

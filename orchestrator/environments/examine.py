@@ -105,6 +105,6 @@ def _imports(env: EnvRef, lock: EnvLock) -> list[str]:
 
 def _fix(env: EnvRef) -> str:
     if env.variant == "given":
-        return f"install what is missing there, or leave --env out: post-train backends install {env.name}"
+        return f"mend that environment, or leave --env out: post-train backends install {env.name}"
     force = " --force" if env.folder.exists() else ""
     return f"post-train backends install {env.name} --variant {env.variant}{force}"
