@@ -10,7 +10,7 @@ from typing import Any
 
 from orchestrator import harness, process
 from orchestrator.atomic import storage
-from orchestrator.errors import EnvironmentMissing, RunInterrupted, StorageError, WorkerFailed
+from orchestrator.errors import EnvironmentMissing, HandoffError, RunInterrupted, StorageError, WorkerFailed
 from orchestrator.events import EventReader
 from orchestrator.interrupt import Interrupt
 from orchestrator.leash import EXIT_STOPPED
@@ -34,12 +34,15 @@ class Ending:
     error: dict[str, Any] | None = None
     metrics: dict[str, Any] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
+    handoffs: list[dict[str, Any]] = field(default_factory=list)
 
     def note(self, event: dict[str, Any]) -> None:
         """Remember what the manifest keeps of an event."""
         kind = event["type"]
         if kind in ("step", "result") and isinstance(event.get("metrics"), dict):
             self.metrics |= event["metrics"]
+        elif kind == "handoff":
+            self.handoffs.append({key: value for key, value in event.items() if key not in ("type", "time")})
         elif kind == "warning":
             self.warnings.append(f"{event.get('code', 'warning')}: {event.get('message', '')}")
         elif kind == "error" and self.error is None:
@@ -53,6 +56,7 @@ class Ending:
         Raises:
             RunInterrupted: it stopped on request.
             StorageError: the disk was full.
+            HandoffError: the model taken up is not the one that was made.
             WorkerFailed: anything else.
         """
         if self.killed or self.stopped or self.code == EXIT_STOPPED:
@@ -63,7 +67,8 @@ class Ending:
             raise WorkerFailed(self._silent(), where=str(self.attempt), details=tail(self.attempt / "stderr.log"))
 
     def _raise_reported(self, error: dict[str, Any]) -> None:
-        kind = StorageError if error.get("code") == "disk.full" else WorkerFailed
+        code = str(error.get("code"))
+        kind = {"disk.full": StorageError}.get(code, HandoffError if code.startswith("handoff.") else WorkerFailed)
         log = f"full log: {self.attempt / 'stderr.log'}"
         raise kind(
             str(error.get("message")),

@@ -27,6 +27,7 @@ class ModelRef(Part):
         adapter: folder with a PEFT adapter to put on top, if any.
         revision: hub revision of `path`.
         trust_remote_code: whether the user allowed the model's own code.
+        probe: file with what the model answered where it was made, to be compared where it is taken up.
     """
 
     label: str
@@ -34,6 +35,7 @@ class ModelRef(Part):
     adapter: str | None = None
     revision: str | None = None
     trust_remote_code: bool = False
+    probe: str | None = None
 
 
 class Job(Part):

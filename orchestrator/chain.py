@@ -13,6 +13,9 @@ from orchestrator.manifest import Parent
 from orchestrator.spec import Stage
 from orchestrator.store import Run, named
 
+PROBE = "probe.json"
+"""File in a run's folder with what its model answered when it was made."""
+
 
 @dataclass(frozen=True)
 class Link:
@@ -48,10 +51,10 @@ class Link:
             raise ModelError(
                 f"{self.run} is an {self.stage} and leaves no model to start from", fix="name a training or merge run"
             )
-        trusted = self.start.trust_remote_code
+        trusted, probe = self.start.trust_remote_code, str(self.path / PROBE)
         if self.kind == "model":
-            return ModelRef(label=self.run, path=str(self.output), trust_remote_code=trusted)
-        return self.start.model_copy(update={"label": self.run, "adapter": str(self.output)})
+            return ModelRef(label=self.run, path=str(self.output), trust_remote_code=trusted, probe=probe)
+        return self.start.model_copy(update={"label": self.run, "adapter": str(self.output), "probe": probe})
 
     @property
     def as_parent(self) -> Parent:

@@ -8,6 +8,7 @@ Every event has `type` and `time` (seconds since the epoch). The types and their
     sample      step, and the texts worth reading
     warning     code, message
     error       code, message, why, fix     the reason of the failure that follows
+    handoff     place, probe, difference, tolerance     a model taken up answers as it did where it was made
     result      metrics {name: number}      final numbers of the stage; peak_memory
 """
 
@@ -21,7 +22,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-EVENT_TYPES = frozenset({"state", "step", "checkpoint", "sample", "warning", "error", "result"})
+EVENT_TYPES = frozenset({"state", "step", "checkpoint", "sample", "handoff", "warning", "error", "result"})
 
 
 class EventWriter:

@@ -19,6 +19,7 @@ from orchestrator.leash import EXIT_STOPPED, Leash
 RUN_VARIABLE = "POST_TRAIN_RUN"
 ATTEMPT_VARIABLE = "POST_TRAIN_ATTEMPT"
 RESUME_VARIABLE = "POST_TRAIN_RESUME"
+PROBE_VARIABLE = "POST_TRAIN_PROBE"
 UNTRAINED_VARIABLE = "POST_TRAIN_UNTRAINED"
 """Set where training was cut so short that its effect proves nothing: an adapter may be all zeros after two steps of
 GRPO that met no group whose rewards differ, or vanish in the rounding of a merge."""

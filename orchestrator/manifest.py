@@ -64,6 +64,8 @@ class Manifest(Part):
         origins: dotted setting -> where its value came from.
         fingerprint: hash of `identity`, the payload that makes the run what it is.
         metrics: final numbers by name.
+        probe: what the model answered when it was made: the behavioural checksum its takers are held to.
+        handoffs: where this run compared a model it took up with its maker's probe, and by how much they differed.
     """
 
     schema_version: int = SCHEMA
@@ -83,6 +85,8 @@ class Manifest(Part):
     attempts: tuple[Attempt, ...] = ()
     artifacts: tuple[Artifact, ...] = ()
     metrics: dict[str, Any] = {}
+    probe: dict[str, Any] | None = None
+    handoffs: tuple[dict[str, Any], ...] = ()
     warnings: tuple[str, ...] = ()
     failure: Failure | None = None
 

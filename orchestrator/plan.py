@@ -81,7 +81,9 @@ class RunPlan(Part):
             "PYTHONUNBUFFERED": "1",
         }
         allowed = {harness.UNTRAINED_VARIABLE: "1"} if self.smoke and self.spec.stage not in ("sft", "dpo") else {}
-        return {**fixed, **allowed, **(self.native.launch.env if self.native else {})}
+        # eval compares several models, each with a probe of its own in the native file
+        probe = {harness.PROBE_VARIABLE: self.model.probe} if self.model.probe and self.spec.stage != "eval" else {}
+        return {**fixed, **allowed, **probe, **(self.native.launch.env if self.native else {})}
 
     @property
     def command(self) -> str:

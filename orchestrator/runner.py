@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 from orchestrator import artifacts, atomic, attempt, envs, inputs, manifest, provenance, registry
 from orchestrator.attempt import Ending
+from orchestrator.chain import PROBE
 from orchestrator.errors import (
     DataError,
     HandoffError,
@@ -155,13 +159,31 @@ class Runner:
             update={"ended": time.time(), "pid": ending.pid, "exit_code": ending.code, "state": record.state}
         )
         record = record.changed(
-            attempts=(*record.attempts[:-1], last), metrics=ending.metrics, warnings=tuple(ending.warnings)
+            attempts=(*record.attempts[:-1], last),
+            metrics=ending.metrics,
+            warnings=tuple(ending.warnings),
+            probe=_probe(plan) if record.state == "SUCCEEDED" else None,
+            handoffs=tuple(ending.handoffs),
         )
         manifest.write(plan.run_dir, record)
         if error is not None:
             error.fix = error.fix or f"post-train run --resume {named(plan.run_id, self.store.root)}"
             raise error
         return Run(plan.run_dir, record)
+
+
+def _probe(plan: RunPlan) -> dict[str, Any] | None:
+    """What the worker left about the model it made; a backend may leave nothing.
+
+    A merge makes no other model: whoever takes it up is held to what the trainer measured.
+    """
+    if plan.spec.stage == "merge" and plan.model.probe and Path(plan.model.probe).is_file():
+        atomic.write_text(plan.run_dir / PROBE, Path(plan.model.probe).read_text(encoding="utf-8"))
+    try:
+        read: dict[str, Any] = json.loads((plan.run_dir / PROBE).read_bytes())
+    except FileNotFoundError:
+        return None
+    return read
 
 
 def _reopened(record: Manifest) -> Manifest:

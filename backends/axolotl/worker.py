@@ -60,6 +60,22 @@ class PostTrain:
         if self._harness.run is not None and error is not None:
             raise refusal(error) from error
 
+    def post_model_build(self, cfg: Any, model: Any) -> None:
+        """The model to start from, as loaded: the one that an earlier stage made?
+
+        Raises:
+            WorkError: it is another one.
+        """
+        if self._harness.run is None or any(parameter.is_meta for parameter in model.parameters()):
+            return  # under FSDP2 all ranks but the first load no weights
+        from transformers import AutoTokenizer
+
+        from backends.trainer.handoff import require_same
+
+        trusted = bool(cfg.trust_remote_code)
+        tokenizer = AutoTokenizer.from_pretrained(cfg.tokenizer_config or cfg.base_model, trust_remote_code=trusted)
+        require_same(model, tokenizer, self._harness.events, "the model to start from")
+
     def pre_lora_load(self, cfg: Any, model: Any) -> None:
         """Axolotl seeds only later, so that two runs would start from two adapters (0.19.0)."""
         from transformers import set_seed

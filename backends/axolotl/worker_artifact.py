@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from backends.axolotl.worker_probe import Probe
+from backends.trainer.probe import write
 from orchestrator.harness import WorkError
 
 ADAPTER_CONFIG = "adapter_config.json"
@@ -27,12 +28,14 @@ class Artifact:
         run: the run's folder.
         cfg: Axolotl's configuration, as validated.
         probe: what the trained model answered.
+        measured: its behavioural checksum.
         metrics: the training's own numbers.
     """
 
     run: Path
     cfg: Any
     probe: Probe
+    measured: dict[str, Any]
     metrics: dict[str, float]
 
     def finish(self) -> dict[str, float]:
@@ -50,6 +53,7 @@ class Artifact:
         partial = final.with_name(f".partial-{final.name}")
         collect(Path(self.cfg.output_dir), partial, adapter=bool(self.cfg.adapter))
         facts = prove(partial, self.cfg, self.probe)
+        write(self.run, self.measured)
         partial.rename(final)
         return {**self.metrics, **facts}
 

@@ -40,6 +40,7 @@ def work(harness: Harness, native_file: Path) -> None:
 
 def _prepare(harness: Harness, arguments: Arguments) -> tuple[Any, Any, Any]:
     """The trainer with its callbacks, the one that stops it, and the dtype of the weights as loaded."""
+    from backends.trainer.handoff import require_same
     from backends.trl import worker_device, worker_fsdp, worker_lora, worker_model, worker_save, worker_trainer
 
     worker_save.refuse_existing(arguments)
@@ -52,10 +53,13 @@ def _prepare(harness: Harness, arguments: Arguments) -> tuple[Any, Any, Any]:
     args = worker_trainer.configuration(arguments)
     tokenizer, model = worker_model.load_tokenizer(arguments), worker_model.load_model(arguments)
     worker_model.refuse_outside(model, tokenizer)
+    require_same(model, tokenizer, harness.events, "the model to start from")
     dtype = model.dtype
     stop, callbacks = _callbacks(harness, rewards)
     more = {"callbacks": callbacks, **({"reward_funcs": rewards.functions} if rewards else {})}
     trainer = worker_trainer.build(arguments, args, model, tokenizer, given, **more)
+    if getattr(trainer, "ref_model", None) is not None:
+        require_same(trainer.ref_model, tokenizer, harness.events, "the reference")
     stop.watch(trainer)
     worker_lora.keep_dtype(trainer.model)
     if arguments.sharded:

@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+from backends.trainer import probe
 from backends.trainer.tensors import verify
 from backends.trl.worker_file import Arguments
 from backends.trl.worker_fsdp import whole
@@ -42,15 +43,21 @@ def save(trainer: Any, arguments: Arguments, dtype: Any) -> dict[str, float]:
     partial = folder.with_name(f".partial-{folder.name}")
     model = trainer.accelerator.unwrap_model(trainer.model)
     rank = int(trainer.args.process_index)
+    measured = probe.measure(model, load_tokenizer(arguments), mixed=_mixed(trainer.args))
     state = whole(model, rank, trained_only=adapter) if arguments.sharded else None
     facts: dict[str, float] = {}
     if rank == 0:
         shutil.rmtree(partial, ignore_errors=True)
         _write(model, state, partial, arguments, dtype)
         facts = verify(partial, adapter=adapter, tied=model.config.get_text_config().tie_word_embeddings)
+        probe.write(folder.parents[1], measured)
         partial.rename(folder)
     trainer.accelerator.wait_for_everyone()
     return facts
+
+
+def _mixed(args: Any) -> str | None:
+    return "bfloat16" if args.bf16 else "float16" if args.fp16 else None
 
 
 def _write(model: Any, state: dict[str, Any] | None, folder: Path, arguments: Arguments, dtype: Any) -> None:

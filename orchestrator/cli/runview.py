@@ -25,7 +25,16 @@ def made(run: Run) -> str:
     seconds = sum((a.ended or a.started) - a.started for a in m.attempts)
     lines = [f"{m.spec.stage} {m.id}: {m.state} in {seconds:.0f} s  {headline(m.metrics)}".rstrip()]
     lines += [f"  {a.kind:<9}{run.path / a.path}  ({size(total_size(a.files))})" for a in m.artifacts]
-    return "\n".join([*lines, *proved(run), *comparison(run)])
+    return "\n".join([*lines, *handed_over(run), *proved(run), *comparison(run)])
+
+
+def handed_over(run: Run) -> list[str]:
+    """Each model that was taken up, compared with what it answered where it was made."""
+    return [
+        f"  proved   {h['place']}: log-probabilities within {h['difference']:.2g} nats of where it was made, "
+        f"allowed {h['tolerance']:.2g}"
+        for h in run.manifest.handoffs
+    ]
 
 
 def proved(run: Run) -> list[str]:
@@ -65,6 +74,7 @@ def details(run: Run) -> list[str]:
         f"  fingerprint  {m.fingerprint}",
         f"  revision     {m.provenance.get('git') or m.provenance.get('post_train')}",
     ]
+    lines += handed_over(run)
     for attempt in m.attempts:
         how = "resumed" if attempt.resumed else "started"
         lines.append(f"  attempt {attempt.number}    {how}, {attempt.state}, exit code {attempt.exit_code}")

@@ -1,0 +1,139 @@
+"""A model taken up: is it the one that was made? Both sides of the border are measured, and a difference fails."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from pathlib import Path
+from typing import Any
+
+from backends.trainer import probe
+from backends.trainer.probe import Measured
+from orchestrator.events import EventWriter
+from orchestrator.harness import PROBE_VARIABLE, WorkError
+
+TOLERANCE = {"float32": 2e-3, "float16": 2e-2, "bfloat16": 1e-1}
+"""Dtype of the coarser side -> largest difference of a log-probability in nats, times its size where that is above 1.
+
+Ten times what was measured between paths that mean the same, or more: `python -m benchmarks.probe_noise`.
+"""
+QUANTIZED = 1.0
+"""The same where one side holds weights in fewer bits."""
+
+_WHY = (
+    "the model that was made and the model that is taken up are not the same; nothing that follows would mean anything"
+)
+
+
+def require_same(model: Any, tokenizer: Any, events: EventWriter, place: str, path: str | None = None) -> None:
+    """Compare a model just loaded with the probe that its maker left. All ranks call it.
+
+    Args:
+        place: what is looked at, for messages, e.g. `the policy`.
+        path: the maker's probe; None for the one that the runner names.
+
+    Raises:
+        WorkError: it renders other tokens, or gives them other probabilities.
+    """
+    file = path or os.environ.get(PROBE_VARIABLE)
+    if not file:
+        return
+    expected = _read(Path(file))
+    if expected is None:
+        message = f"{place}: its maker left no probe at {file}, so nothing proves that it is the model that was made"
+        events.emit("warning", code="handoff.unproved", message=message)
+        return
+    found = probe.measure(model, tokenizer)
+    difference = compare(expected, found, place)
+    events.emit("handoff", place=place, probe=file, difference=difference, tolerance=tolerance(expected, found))
+
+
+def compare(expected: Measured, found: Measured, place: str) -> float:
+    """The largest difference of a log-probability, in nats, times its size where that is above 1.
+
+    Raises:
+        WorkError: a difference that is more than noise.
+    """
+    for number, (before, after) in enumerate(zip(expected["rows"], found["rows"], strict=True), start=1):
+        if before["ids"] != after["ids"]:
+            raise _other_tokens(expected, found, number, place)
+    pairs = [
+        (one, other)
+        for before, after in zip(expected["rows"], found["rows"], strict=True)
+        for one, other in zip(before["logprobs"], after["logprobs"], strict=True)
+    ]
+    worst = max(_apart(one, other) for one, other in pairs)
+    allowed = tolerance(expected, found)
+    if not worst <= allowed:
+        raise _other_answers(expected, found, worst, allowed, place)
+    return worst
+
+
+def _apart(one: float, other: float) -> float:
+    """A difference in relation to its size; infinite where either is no number, which `max` would pass over."""
+    apart = abs(one - other) / max(1.0, abs(one))
+    return apart if math.isfinite(apart) else math.inf
+
+
+def tolerance(expected: Measured, found: Measured) -> float:
+    """What may differ between two sides, by the coarser of their dtypes."""
+    if expected["quantized"] != found["quantized"]:
+        return QUANTIZED
+    return max(TOLERANCE.get(side["dtype"], max(TOLERANCE.values())) for side in (expected, found))
+
+
+def _read(path: Path) -> Measured | None:
+    try:
+        read = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:
+        raise WorkError(
+            "handoff.probe", f"{path}: {error}", why=_WHY, fix="post-train run --resume the run that made the model"
+        ) from error
+    return dict(read) if read.get("version") == probe.VERSION else None
+
+
+def _other_tokens(expected: Measured, found: Measured, number: int, place: str) -> WorkError:
+    before, after = expected["rows"][number - 1]["ids"], found["rows"][number - 1]["ids"]
+    at = next((i for i, (a, b) in enumerate(zip(before, after, strict=False)) if a != b), min(len(before), len(after)))
+    cause = "the tokenizer is another one" if expected["template"] == found["template"] else _template_cause(found)
+    return WorkError(
+        "handoff.tokens",
+        f"{place}: conversation {number} of the probe renders to other tokens from token {at + 1} on "
+        f"({len(before)} tokens when it was made, {len(after)} now): {cause}",
+        why=_WHY,
+        fix="carry tokenizer files and chat template over from where the model was made",
+    )
+
+
+def _template_cause(found: Measured) -> str:
+    return "the chat template is another one" if found["template"] else "the chat template is gone"
+
+
+def _other_answers(expected: Measured, found: Measured, worst: float, allowed: float, place: str) -> WorkError:
+    tokens = sum(len(row["argmax"]) for row in expected["rows"])
+    same = sum(
+        a == b
+        for before, after in zip(expected["rows"], found["rows"], strict=True)
+        for a, b in zip(before["argmax"], after["argmax"], strict=True)
+    )
+    return WorkError(
+        "handoff.answers",
+        f"{place} answers otherwise than when it was made: log-probabilities differ by up to {worst:.3g} nats, allowed "
+        f"are {allowed:.3g}; {same} of {tokens} most likely tokens agree; {_cause(expected, found)}",
+        why=_WHY,
+        fix="look at what changed in the model's files since: post-train runs show, and its parents' digests",
+    )
+
+
+def _cause(expected: Measured, found: Measured) -> str:
+    """What the numbers point to."""
+    if expected["vocabulary"] != found["vocabulary"]:
+        return f"the vocabulary was {expected['vocabulary']} (table, tokenizer) and is {found['vocabulary']}"
+    if expected["tied"] != found["tied"]:
+        return "the output head was tied to the embeddings on one side only"
+    if expected["dtype"] != found["dtype"]:
+        return f"its dtype was {expected['dtype']} and is {found['dtype']}: precision was lost on the way"
+    return "weights are missing, added or another model's: an adapter not applied, or applied twice, looks like this"

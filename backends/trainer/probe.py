@@ -1,0 +1,115 @@
+"""The behavioural checksum of a model: fixed conversations, and what it thinks of each of their tokens.
+
+It is measured where the model is made, and again wherever it is taken up, by whichever engine does that. Runs in an
+engine's environment; a few hundred tokens, so that it costs next to nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+VERSION = 1
+FILE = "probe.json"
+_LONGEST = 96
+"""Tokens of a conversation that are looked at."""
+
+Messages = list[dict[str, str]]
+Measured = dict[str, Any]
+
+CONVERSATIONS: tuple[Messages, ...] = (
+    [
+        {"role": "user", "content": "What is 17+25? Answer with the number alone."},
+        {"role": "assistant", "content": "42"},
+    ],
+    [
+        {"role": "system", "content": "You answer briefly."},
+        {"role": "user", "content": "Name a colour of the rainbow."},
+        {"role": "assistant", "content": "Green, between yellow and blue."},
+        {"role": "user", "content": "And another one?"},
+        {"role": "assistant", "content": "Violet."},
+    ],
+    [
+        {"role": "user", "content": "def mean(values):\n    return"},
+        {"role": "assistant", "content": "sum(values) / len(values)"},
+    ],
+)
+
+
+def measure(model: Any, tokenizer: Any, *, mixed: str | None = None) -> Measured:
+    """Ask a model. Every rank calls it: one that lies in parts answers only when all of them ask.
+
+    Args:
+        mixed: dtype of mixed precision that the model computes in, where it is not that of its weights.
+
+    Returns:
+        version: of this format.
+        template: sha256 of the chat template in hex; None without one.
+        rows: for each conversation its token ids (N), log-probabilities of tokens 2..N in nats (N - 1), and the token
+            the model would have written at each of these places (N - 1).
+        vocabulary: rows of the embedding table, and tokens the tokenizer knows.
+        tied: whether the output head is the embedding table.
+        dtype: of the embedding table, or of the arithmetic where that is mixed.
+        quantized: whether linear layers are stored in fewer bits.
+    """
+    table = model.get_input_embeddings().weight
+    return {
+        "version": VERSION,
+        "template": template_digest(tokenizer),
+        "rows": [_row(model, ids) for ids in rendered(tokenizer)],
+        "vocabulary": [int(table.shape[0]), len(tokenizer)],
+        "tied": bool(model.config.get_text_config().tie_word_embeddings),
+        "dtype": mixed or str(table.dtype).removeprefix("torch."),
+        "quantized": getattr(model.config, "quantization_config", None) is not None,
+    }
+
+
+def rendered(tokenizer: Any) -> list[list[int]]:
+    """Token ids of each conversation, by the chat template, or as plain lines where there is none."""
+    return [_ids(tokenizer, messages)[:_LONGEST] for messages in CONVERSATIONS]
+
+
+def template_digest(tokenizer: Any) -> str | None:
+    """What the chat template is, several ones together; None without any."""
+    given = getattr(tokenizer, "chat_template", None)
+    return hashlib.sha256(json.dumps(given, sort_keys=True).encode()).hexdigest() if given else None
+
+
+def write(run: Path, measured: Measured) -> None:
+    """Leave it in the run's folder; whole or not at all."""
+    partial = run / f".{FILE}"
+    partial.write_text(json.dumps(measured), encoding="utf-8")
+    partial.rename(run / FILE)
+
+
+def _ids(tokenizer: Any, messages: Messages) -> list[int]:
+    if not getattr(tokenizer, "chat_template", None):
+        return _plain(tokenizer, messages)
+    try:
+        return list(tokenizer.apply_chat_template(messages, tokenize=True, return_dict=True)["input_ids"])
+    except Exception as error:
+        if messages[0]["role"] != "system":
+            raise ValueError(f"the chat template can't render a plain conversation: {error}") from error
+        return _ids(tokenizer, messages[1:])
+
+
+def _plain(tokenizer: Any, messages: Messages) -> list[int]:
+    return list(tokenizer("\n".join(message["content"] for message in messages))["input_ids"])
+
+
+def _row(model: Any, ids: list[int]) -> dict[str, list[Any]]:
+    import torch
+
+    device, training = model.get_input_embeddings().weight.device, model.training
+    model.eval()
+    with torch.no_grad():
+        logits = model(input_ids=torch.tensor([ids], device=device)).logits[0, :-1].float()
+    model.train(training)
+    chosen = torch.log_softmax(logits, dim=-1).gather(1, torch.tensor(ids[1:], device=logits.device)[:, None])[:, 0]
+    return {
+        "ids": ids,
+        "logprobs": [round(value, 6) for value in chosen.tolist()],
+        "argmax": logits.argmax(dim=-1).tolist(),
+    }
