@@ -22,7 +22,7 @@ from orchestrator.environments.tools import Tool
 from orchestrator.environments.torchbuild import TorchBuild
 from orchestrator.errors import EnvironmentMissing
 
-_NEED = {"cpu": 3 * cache.GIB, "cuda": 10 * cache.GIB}
+_NEED = {"cpu": 4 * cache.GIB, "cuda": 10 * cache.GIB}
 _OWN = ("pip", "setuptools")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -48,10 +49,12 @@ def _lock(name: str) -> EnvLock:
 
 @pytest.fixture(scope="module", autouse=True)
 def cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """A cache of our own."""
+    """A cache of our own; pytest would keep its gigabytes."""
+    folder = tmp_path_factory.mktemp("cache")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("POST_TRAIN_CACHE", str(tmp_path_factory.mktemp("cache")))
+        patch.setenv("POST_TRAIN_CACHE", str(folder))
         yield
+    shutil.rmtree(folder)
 
 
 @pytest.fixture(scope="module")
