@@ -123,8 +123,10 @@ class EnvLock(Part):
     """The lock of a backend environment.
 
     Attributes:
-        folder: holds `cpu.lock` and `cuda.lock` (exact pins with hashes), `torch.txt`, the pin whose build differs, and
-            `source.txt`, the names that are built from source because nobody publishes a wheel, where there are any.
+        folder: holds `cpu.lock` and `cuda.lock` (exact pins with hashes) and `torch.txt`, the pin whose build differs.
+            Where there is something to say: `source.txt`, names that are built from source because nobody publishes a
+            wheel; `overrides.txt`, pins that replace another package's; `optional.toml`, pieces that can be built on
+            top and packages that are refused; `conflicts.toml`, what is known to go wrong.
     """
 
     folder: Path
