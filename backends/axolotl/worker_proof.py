@@ -12,8 +12,15 @@ from backends.axolotl.worker_reload import Reload
 from backends.trainer.tensors import verify
 from orchestrator.harness import WorkError
 
-TOLERANCE = {"float32": 1e-4, "float16": 1e-2, "bfloat16": 5e-2}
-"""Dtype of the weights -> largest logit difference allowed, as a share of the largest logit (at least 1)."""
+TOLERANCE = {"float32": 1e-4, "float16": 2e-3, "bfloat16": 1e-2}
+"""Dtype of the run -> largest logit difference allowed, as a share of the largest logit (at least 1).
+
+On a CPU the difference was 0.0 in every run measured: LoRA, DoRA, QLoRA and full weights in float32 and in bfloat16,
+with the quickstart's model. The tolerance leaves room for a few roundings of kernels that add up in another order.
+"""
+
+ELSEWHERE = 5
+"""Times the tolerance, for a model that was trained in parts on accelerators and is read back on the CPU."""
 
 
 def prove(folder: Path, cfg: Any, probe: Probe) -> dict[str, float]:
@@ -31,7 +38,7 @@ def prove(folder: Path, cfg: Any, probe: Probe) -> dict[str, float]:
         _refuse_base(adapter_config(folder), cfg)
     facts = verify(folder, adapter=bool(cfg.adapter), tied=not cfg.adapter and reload.tied(folder))
     got, before = _adapter(folder, reload, probe) if cfg.adapter else _model(folder, reload, probe)
-    tolerance = TOLERANCE[str(cfg.torch_dtype).removeprefix("torch.")] * max(1.0, probe.logits.abs().max().item())
+    tolerance = _share(cfg, probe) * max(1.0, probe.logits.abs().max().item())
     difference, effect = _largest(got, probe.logits), _largest(got, before)
     _judge(folder, difference, tolerance, effect)
     return {
@@ -67,6 +74,10 @@ def _refuse_base(config: dict[str, Any], cfg: Any) -> None:
             why="the next stage would put it on another model",
             fix="report this with the run's native file",
         )
+
+
+def _share(cfg: Any, probe: Probe) -> float:
+    return TOLERANCE[str(cfg.torch_dtype).removeprefix("torch.")] * (ELSEWHERE if probe.sharded else 1)
 
 
 def _largest(one: Any, other: Any) -> float:

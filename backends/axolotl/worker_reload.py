@@ -21,15 +21,15 @@ class Reload:
         revision = {"revision": cfg.revision_of_model} if cfg.revision_of_model else {}
         quantization = self._probe.quantization
         more = {"quantization_config": quantization} if quantization is not None else {}
-        return self._load(cfg.base_model, **revision, **more)[0]
+        return self._load(cfg.base_model, dtype=cfg.torch_dtype, **revision, **more)[0]
 
     def model(self, folder: Path) -> Any:
-        """A whole saved model.
+        """A whole saved model, in the dtype that it says it has: bf16 training keeps embeddings and norms in float32.
 
         Raises:
             WorkError: tensors are missing, or belong to nothing.
         """
-        model, info = self._load(str(folder))
+        model, info = self._load(str(folder), dtype="auto")
         strays = sorted([*info["missing_keys"], *info["unexpected_keys"], *map(str, info["mismatched_keys"])])
         if strays:
             raise WorkError(
@@ -62,7 +62,6 @@ class Reload:
         flash = device == "cpu" and "flash" in self._probe.attention
         model, info = kind.from_pretrained(
             path,
-            dtype=self._cfg.torch_dtype,
             attn_implementation="sdpa" if flash else self._probe.attention,
             device_map={"": device},
             trust_remote_code=bool(self._cfg.trust_remote_code),
