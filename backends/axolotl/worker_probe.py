@@ -6,6 +6,8 @@ import copy
 from dataclasses import dataclass
 from typing import Any
 
+from backends.trainer.probe import shard_again
+
 _ROWS, _TOKENS = 4, 64
 _TEXT = "The sum of two and three is five, and the sum of five and eight is thirteen."
 """Where the rows are turned into tokens only batch by batch."""
@@ -59,6 +61,7 @@ def answer(model: Any, rows: list[list[int]], autocast: Any) -> Any:
     with torch.no_grad(), torch.autocast(device.type, dtype=autocast, enabled=autocast is not None):
         logits = [model(input_ids=torch.tensor([row], device=device)).logits[0].float().cpu() for row in rows]
     model.train(training)
+    shard_again(model)
     return torch.cat(logits)
 
 

@@ -54,11 +54,13 @@ def measure(model: Any, tokenizer: Any, *, mixed: str | None = None) -> Measured
         dtype: of the embedding table, or of the arithmetic where that is mixed.
         quantized: whether linear layers are stored in fewer bits.
     """
+    rows = [_row(model, ids) for ids in rendered(tokenizer)]
+    shard_again(model)
     table = model.get_input_embeddings().weight
     return {
         "version": VERSION,
         "template": template_digest(tokenizer),
-        "rows": [_row(model, ids) for ids in rendered(tokenizer)],
+        "rows": rows,
         "vocabulary": [int(table.shape[0]), len(tokenizer)],
         "tied": bool(model.config.get_text_config().tie_word_embeddings),
         "dtype": mixed or str(table.dtype).removeprefix("torch."),
@@ -75,6 +77,13 @@ def template_digest(tokenizer: Any) -> str | None:
     """What the chat template is, several ones together; None without any."""
     given = getattr(tokenizer, "chat_template", None)
     return hashlib.sha256(json.dumps(given, sort_keys=True).encode()).hexdigest() if given else None
+
+
+def shard_again(model: Any) -> None:
+    """After a forward pass FSDP2 leaves the outermost parameters gathered; whoever saves next expects shards."""
+    for module in model.modules():
+        if callable(reshard := getattr(module, "reshard", None)):
+            reshard()
 
 
 def write(run: Path, measured: Measured) -> None:

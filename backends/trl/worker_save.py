@@ -43,8 +43,9 @@ def save(trainer: Any, arguments: Arguments, dtype: Any) -> dict[str, float]:
     partial = folder.with_name(f".partial-{folder.name}")
     model = trainer.accelerator.unwrap_model(trainer.model)
     rank = int(trainer.args.process_index)
-    measured = probe.measure(model, load_tokenizer(arguments), mixed=_mixed(trainer.args))
+    # gathered first: a forward pass leaves the outermost shards gathered, which then can't be read one by one
     state = whole(model, rank, trained_only=adapter) if arguments.sharded else None
+    measured = probe.measure(model, load_tokenizer(arguments), mixed=_mixed(trainer.args))
     facts: dict[str, float] = {}
     if rank == 0:
         shutil.rmtree(partial, ignore_errors=True)
