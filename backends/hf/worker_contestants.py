@@ -16,7 +16,7 @@ from orchestrator.harness import Harness, WorkError
 
 @dataclass(frozen=True)
 class Contestant:
-    """A model ready to be loaded: its files, its reader, and its prompts."""
+    """A model ready to be loaded: its files, its reader, its prompts, and what it answered where it was made."""
 
     label: str
     folder: Path
@@ -24,6 +24,7 @@ class Contestant:
     trust: bool
     reader: Reader
     prompts: list[Ids]
+    probe: str | None
 
 
 def contestants(harness: Harness, settings: dict[str, Any], items: list[Item]) -> list[Contestant]:
@@ -44,7 +45,8 @@ def contestants(harness: Harness, settings: dict[str, Any], items: list[Item]) -
             reader = _reader(folder, adapter, model, options, template)  # noqa: PLW2901
         prompts = worker_prompts.render(reader, items, options)
         _check_room(folder, model, prompts, settings["max_new_tokens"])
-        found.append(Contestant(model["label"], folder, adapter, bool(model["trust_remote_code"]), reader, prompts))
+        trust, probe = bool(model["trust_remote_code"]), model.get("probe")
+        found.append(Contestant(model["label"], folder, adapter, trust, reader, prompts, probe))
     _warn(harness, found, options, chat=not isinstance(items[0].prompt, str))
     return found
 

@@ -18,6 +18,7 @@ from backends.hf.worker_contestants import Contestant, contestants
 from backends.hf.worker_generate import Answer, answers
 from backends.hf.worker_metric import Metric, Written
 from backends.hf.worker_prompts import Reader, digest
+from backends.trainer.handoff import require_same
 from orchestrator.harness import Harness, WorkError
 
 _SAMPLES = 3
@@ -67,7 +68,7 @@ def _run(contest: Contest, one: Contestant, done: int) -> report.Result:
     def progress(answered: int) -> None:
         events.emit("step", step=done + answered, total=total, metrics={})
 
-    found = _answers(contest.settings, one, progress)
+    found = _answers(contest, one, progress)
     written = [_written(one.reader, answer) for answer in found]
     scores = contest.metric(contest.items, written)
     events.emit("step", step=done + count, total=total, metrics={f"{one.label}.score": sum(scores) / count})
@@ -84,8 +85,9 @@ def _run(contest: Contest, one: Contestant, done: int) -> report.Result:
     )
 
 
-def _answers(settings: dict[str, Any], one: Contestant, progress: Callable[[int], None]) -> list[Answer]:
-    """Load, answer, and let go of the model before the next one comes."""
+def _answers(contest: Contest, one: Contestant, progress: Callable[[int], None]) -> list[Answer]:
+    """Load, compare with where it was made, answer, and let go of the model before the next one comes."""
+    settings = contest.settings
     where = worker_model.device()
     dtype = _dtype(settings["dtype"], where)
     model: Any = worker_model.load(
@@ -94,6 +96,8 @@ def _answers(settings: dict[str, Any], one: Contestant, progress: Callable[[int]
     worker_model.check_vocabulary(one.reader.tokenizer, model.get_input_embeddings().weight.shape[0], one.reader.folder)
     if one.adapter:
         model = worker_model.attach(model, one.adapter)
+    if one.probe:
+        require_same(model, one.reader.tokenizer, contest.harness.events, one.label, one.probe)
     pad = one.reader.tokenizer.pad_token_id
     found = answers(
         model,
