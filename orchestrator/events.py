@@ -8,7 +8,7 @@ Every event has `type` and `time` (seconds since the epoch). The types and their
     sample      step, and the texts worth reading
     warning     code, message
     error       code, message, why, fix     the reason of the failure that follows
-    handoff     place, probe, difference, tolerance     a model taken up answers as it did where it was made
+    handoff     place, probe, difference, tolerance, mean, mean_tolerance     a model answers as where it was made
     result      metrics {name: number}      final numbers of the stage; peak_memory
 """
 

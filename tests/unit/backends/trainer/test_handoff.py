@@ -46,14 +46,22 @@ def refused(found: dict[str, Any]) -> WorkError:
 
 
 def test_noise_passes_and_is_told() -> None:
-    assert handoff.compare(MADE, MADE, "it") == 0
-    assert handoff.compare(MADE, nudged(0.003), "it") == pytest.approx(0.001)
+    assert handoff.compare(MADE, MADE, "it") == (0, 0)
+    assert handoff.compare(MADE, nudged(0.0003), "it") == pytest.approx((0.0001, 0.0001 / 3))
+
+
+def test_a_little_everywhere_is_no_noise() -> None:
+    """Each token alone would pass."""
+    found = copy.deepcopy(MADE)
+    for row in found["rows"]:
+        row["logprobs"] = [value * 1.0015 for value in row["logprobs"]]
+    assert "on average" in refused(found).message
 
 
 def test_a_difference_beyond_noise_fails() -> None:
     error = refused(nudged(0.3))
     assert error.code == "handoff.answers"
-    assert "0.1 nats" in error.message
+    assert "up to 0.1 nats, and by 0.0333 on average" in error.message
     assert "adapter not applied" in error.message
 
 
