@@ -122,6 +122,7 @@ def test_it_runs_from_another_folder(bin_: Path, tmp_path: Path) -> None:
 def test_it_trains_with_a_worker_of_the_wheel(bin_: Path, tmp_path: Path) -> None:
     (tmp_path / "base").mkdir()
     (tmp_path / "base" / "config.json").write_text("{}")
+    (tmp_path / "base" / "tokenizer.json").write_text("{}")
     (tmp_path / "base" / "model.safetensors").write_bytes(safetensors({"w": ("BF16", [2, 3], 12)}))
     turns = [{"role": "user", "content": "1+1?"}, {"role": "assistant", "content": "2"}]
     (tmp_path / "chat.jsonl").write_text(json.dumps({"messages": turns}) + "\n")
