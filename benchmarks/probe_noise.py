@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from backends.trainer import probe
+from backends.trainer.handoff import apart
 
 MODEL = Path(__file__).resolve().parent.parent / "recipes" / "quickstart" / "model"
 _DTYPES = ("float32", "bfloat16", "float16")
@@ -49,17 +50,6 @@ def measured(folder: Path, dtype: str, *, attention: str = "sdpa", adapter: bool
         model = get_peft_model(model, config)
         model = model.merge_and_unload() if merged else model
     return probe.measure(model, AutoTokenizer.from_pretrained(folder))
-
-
-def apart(one: Any, other: Any) -> tuple[float, float]:
-    """The largest and the mean difference of a log-probability, in relation to its size where that is above 1."""
-    pairs = [
-        (a, b)
-        for x, y in zip(one["rows"], other["rows"], strict=True)
-        for a, b in zip(x["logprobs"], y["logprobs"], strict=True)
-    ]
-    found = [abs(a - b) / max(1.0, abs(a)) for a, b in pairs]
-    return max(found), sum(found) / len(found)
 
 
 if __name__ == "__main__":

@@ -9,12 +9,10 @@ from typing import Literal
 
 from orchestrator.backend import ArtifactKind, ModelRef
 from orchestrator.errors import HandoffError, ModelError
+from orchestrator.harness import PROBE_FILE
 from orchestrator.manifest import Parent
 from orchestrator.spec import Stage
 from orchestrator.store import Run, named
-
-PROBE = "probe.json"
-"""File in a run's folder with what its model answered when it was made."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +49,7 @@ class Link:
             raise ModelError(
                 f"{self.run} is an {self.stage} and leaves no model to start from", fix="name a training or merge run"
             )
-        trusted, probe = self.start.trust_remote_code, str(self.path / PROBE)
+        trusted, probe = self.start.trust_remote_code, str(self.path / PROBE_FILE)
         if self.kind == "model":
             return ModelRef(label=self.run, path=str(self.output), trust_remote_code=trusted, probe=probe)
         return self.start.model_copy(update={"label": self.run, "adapter": str(self.output), "probe": probe})

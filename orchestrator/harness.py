@@ -20,6 +20,8 @@ RUN_VARIABLE = "POST_TRAIN_RUN"
 ATTEMPT_VARIABLE = "POST_TRAIN_ATTEMPT"
 RESUME_VARIABLE = "POST_TRAIN_RESUME"
 PROBE_VARIABLE = "POST_TRAIN_PROBE"
+PROBE_FILE = "probe.json"
+"""In a run's folder: what its model answered when it was made."""
 UNTRAINED_VARIABLE = "POST_TRAIN_UNTRAINED"
 """Set where training was cut so short that its effect proves nothing: an adapter may be all zeros after two steps of
 GRPO that met no group whose rewards differ, or vanish in the rounding of a merge."""

@@ -11,7 +11,6 @@ from typing import Any
 
 from orchestrator import artifacts, atomic, attempt, envs, inputs, manifest, provenance, registry
 from orchestrator.attempt import Ending
-from orchestrator.chain import PROBE
 from orchestrator.errors import (
     DataError,
     HandoffError,
@@ -21,6 +20,7 @@ from orchestrator.errors import (
     UsageError,
     WorkerFailed,
 )
+from orchestrator.harness import PROBE_FILE
 from orchestrator.interrupt import Interrupt
 from orchestrator.lock import owned, wait_for_workers
 from orchestrator.manifest import Attempt, Failure, Manifest
@@ -178,9 +178,9 @@ def _probe(plan: RunPlan) -> dict[str, Any] | None:
     A merge makes no other model: whoever takes it up is held to what the trainer measured.
     """
     if plan.spec.stage == "merge" and plan.model.probe and Path(plan.model.probe).is_file():
-        atomic.write_text(plan.run_dir / PROBE, Path(plan.model.probe).read_text(encoding="utf-8"))
+        atomic.write_text(plan.run_dir / PROBE_FILE, Path(plan.model.probe).read_text(encoding="utf-8"))
     try:
-        read: dict[str, Any] = json.loads((plan.run_dir / PROBE).read_bytes())
+        read: dict[str, Any] = json.loads((plan.run_dir / PROBE_FILE).read_bytes())
     except FileNotFoundError:
         return None
     return read

@@ -6,7 +6,7 @@ import copy
 from dataclasses import dataclass
 from typing import Any
 
-from backends.trainer.probe import shard_again
+from backends.trainer.probe import mixed_precision, shard_again
 
 _ROWS, _TOKENS = 4, 64
 _TEXT = "The sum of two and three is five, and the sum of five and eight is thirteen."
@@ -76,4 +76,5 @@ def _rows(trainer: Any) -> list[list[int]]:
 def _autocast(args: Any) -> Any:
     import torch
 
-    return torch.bfloat16 if args.bf16 else torch.float16 if args.fp16 else None
+    found = mixed_precision(args)
+    return getattr(torch, found) if found else None

@@ -10,7 +10,7 @@ from backends.axolotl.worker_probe import Probe
 from backends.axolotl.worker_resume import clear_broken
 from backends.axolotl.worker_rows import RowCheck
 from backends.trainer.callbacks import FINAL, Finished, Progress, Stop, require_end
-from backends.trainer.probe import measure
+from backends.trainer.probe import measure, mixed_precision
 from backends.trainer.ranks import leave
 from orchestrator.harness import Harness, Stopped
 
@@ -52,8 +52,7 @@ class Training:
         """The behavioural checksum that the next stage is held to; all ranks ask."""
         trainer, given = self._trainer, self._trainer.processing_class
         model = trainer.accelerator.unwrap_model(trainer.model, keep_torch_compile=False)
-        mixed = "bfloat16" if trainer.args.bf16 else "float16" if trainer.args.fp16 else None
-        return measure(model, getattr(given, "tokenizer", given), mixed=mixed)
+        return measure(model, getattr(given, "tokenizer", given), mixed=mixed_precision(trainer.args))
 
     def _framed(self, *args: Any, **kwargs: Any) -> Any:
         """In place of the trainer's own `train`."""

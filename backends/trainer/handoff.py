@@ -62,23 +62,27 @@ def compare(expected: Measured, found: Measured, place: str) -> tuple[float, flo
     for number, (before, after) in enumerate(zip(expected["rows"], found["rows"], strict=True), start=1):
         if before["ids"] != after["ids"]:
             raise _other_tokens(expected, found, number, place)
-    pairs = [
-        (one, other)
-        for before, after in zip(expected["rows"], found["rows"], strict=True)
-        for one, other in zip(before["logprobs"], after["logprobs"], strict=True)
-    ]
-    apart = [_apart(one, other) for one, other in pairs]
-    worst, mean = max(apart), sum(apart) / len(apart)
+    worst, mean = apart(expected, found)
     allowed = tolerance(expected, found)
     if not (worst <= allowed[0] and mean <= allowed[1]):
         raise _other_answers(expected, found, (worst, mean), place)
     return worst, mean
 
 
+def apart(expected: Measured, found: Measured) -> tuple[float, float]:
+    """The largest and the mean difference of a log-probability, in relation to its size where that is above 1."""
+    differences = [
+        _apart(one, other)
+        for before, after in zip(expected["rows"], found["rows"], strict=True)
+        for one, other in zip(before["logprobs"], after["logprobs"], strict=True)
+    ]
+    return max(differences), sum(differences) / len(differences)
+
+
 def _apart(one: float, other: float) -> float:
     """A difference in relation to its size; infinite where either is no number, which `max` would pass over."""
-    apart = abs(one - other) / max(1.0, abs(one))
-    return apart if math.isfinite(apart) else math.inf
+    difference = abs(one - other) / max(1.0, abs(one))
+    return difference if math.isfinite(difference) else math.inf
 
 
 def tolerance(expected: Measured, found: Measured) -> tuple[float, float]:
@@ -117,7 +121,7 @@ def _template_cause(found: Measured) -> str:
     return "the chat template is another one" if found["template"] else "the chat template is gone"
 
 
-def _other_answers(expected: Measured, found: Measured, apart: tuple[float, float], place: str) -> WorkError:
+def _other_answers(expected: Measured, found: Measured, by: tuple[float, float], place: str) -> WorkError:
     allowed = tolerance(expected, found)
     tokens = sum(len(row["argmax"]) for row in expected["rows"])
     same = sum(
@@ -127,8 +131,8 @@ def _other_answers(expected: Measured, found: Measured, apart: tuple[float, floa
     )
     return WorkError(
         "handoff.answers",
-        f"{place} answers otherwise than when it was made: log-probabilities differ by up to {apart[0]:.3g} nats, and "
-        f"by {apart[1]:.3g} on average; allowed are {allowed[0]:.3g} and {allowed[1]:.3g}; {same} of {tokens} most "
+        f"{place} answers otherwise than when it was made: log-probabilities differ by up to {by[0]:.3g} nats, and "
+        f"by {by[1]:.3g} on average; allowed are {allowed[0]:.3g} and {allowed[1]:.3g}; {same} of {tokens} most "
         f"likely tokens agree; {_cause(expected, found)}",
         why=_WHY,
         fix="look at what changed in the model's files since: post-train runs show, and its parents' digests",

@@ -11,8 +11,9 @@ import json
 from pathlib import Path
 from typing import Any
 
+from orchestrator.harness import PROBE_FILE
+
 VERSION = 1
-FILE = "probe.json"
 _LONGEST = 96
 """Tokens of a conversation that are looked at."""
 
@@ -79,6 +80,11 @@ def template_digest(tokenizer: Any) -> str | None:
     return hashlib.sha256(json.dumps(given, sort_keys=True).encode()).hexdigest() if given else None
 
 
+def mixed_precision(args: Any) -> str | None:
+    """The dtype that a trainer with these arguments computes in beside its weights'; None for none."""
+    return "bfloat16" if args.bf16 else "float16" if args.fp16 else None
+
+
 def shard_again(model: Any) -> None:
     """After a forward pass FSDP2 leaves the outermost parameters gathered; whoever saves next expects shards."""
     for module in model.modules():
@@ -88,9 +94,9 @@ def shard_again(model: Any) -> None:
 
 def write(run: Path, measured: Measured) -> None:
     """Leave it in the run's folder; whole or not at all."""
-    partial = run / f".{FILE}"
+    partial = run / f".{PROBE_FILE}"
     partial.write_text(json.dumps(measured), encoding="utf-8")
-    partial.rename(run / FILE)
+    partial.rename(run / PROBE_FILE)
 
 
 def _ids(tokenizer: Any, messages: Messages) -> list[int]:

@@ -45,7 +45,7 @@ def save(trainer: Any, arguments: Arguments, dtype: Any) -> dict[str, float]:
     rank = int(trainer.args.process_index)
     # gathered first: a forward pass leaves the outermost shards gathered, which then can't be read one by one
     state = whole(model, rank, trained_only=adapter) if arguments.sharded else None
-    measured = probe.measure(model, load_tokenizer(arguments), mixed=_mixed(trainer.args))
+    measured = probe.measure(model, load_tokenizer(arguments), mixed=probe.mixed_precision(trainer.args))
     facts: dict[str, float] = {}
     if rank == 0:
         shutil.rmtree(partial, ignore_errors=True)
@@ -55,10 +55,6 @@ def save(trainer: Any, arguments: Arguments, dtype: Any) -> dict[str, float]:
         partial.rename(folder)
     trainer.accelerator.wait_for_everyone()
     return facts
-
-
-def _mixed(args: Any) -> str | None:
-    return "bfloat16" if args.bf16 else "float16" if args.fp16 else None
 
 
 def _write(model: Any, state: dict[str, Any] | None, folder: Path, arguments: Arguments, dtype: Any) -> None:

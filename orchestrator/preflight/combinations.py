@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
+from orchestrator import credential
 from orchestrator.backend import Backend
 from orchestrator.findings import Finding
 from orchestrator.nearest import nearest
 from orchestrator.spec import RunSpec
-
-_SECRET = re.compile(r"(?i)(?:api_?key|(?:hub|auth|access|api)_token|^token|secret|password)$")
 
 
 def check(spec: RunSpec, backend: Backend) -> list[Finding]:
@@ -61,7 +59,7 @@ def _secrets(native: dict[str, Any], at: str) -> list[Finding]:
     for key, value in native.items():
         if isinstance(value, dict):
             found += _secrets(value, f"{at}.{key}")
-        elif isinstance(value, str) and value and _SECRET.search(key):
+        elif isinstance(value, str) and value and credential.named(key):
             message = "a credential would be written into the run's files"
             found.append(
                 _error("native.secret", message, "log in with the tool itself, or use its variable", f"{at}.{key}")
