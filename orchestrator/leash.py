@@ -39,12 +39,15 @@ class Leash:
         self._lock, self._stop = run_dir / "lock", attempt_dir / "stop"
         self._on_stop = on_stop or (lambda: os._exit(EXIT_STOPPED))
         self._wanted = threading.Event()
+        self._alive: int | None = None
 
     def start(self) -> None:
         """Begin to watch; SIGTERM and SIGINT count as a stop request."""
         self.take_signals()
         self._alive = os.open(self._lock.with_name(WORKERS), os.O_RDWR | os.O_CREAT, 0o644)
         fcntl.flock(self._alive, fcntl.LOCK_SH)
+        # a data loader forked from here may outlive a killed worker; it saves nothing that a resume should wait for
+        os.register_at_fork(after_in_child=self._let_go)
         threading.Thread(target=self._watch, name="leash", daemon=True).start()
 
     def take_signals(self) -> None:
@@ -56,6 +59,12 @@ class Leash:
     def wanted(self) -> bool:
         """Whether a stop is wanted."""
         return self._wanted.is_set() or self._stop.exists() or not held(self._lock)
+
+    def _let_go(self) -> None:
+        """Once in a line of forks: the number may be another file's in the next."""
+        if self._alive is not None:
+            os.close(self._alive)
+            self._alive = None
 
     def defer(self, on_stop: Callable[[], None]) -> None:
         """From now on call this instead: training saves a checkpoint first."""

@@ -77,3 +77,33 @@ def test_whoever_resumes_waits_for_a_worker_that_is_still_saving(lock: int, work
     (work / "stop").touch()
     wait_for_workers(work, told.append, patience=5)
     assert child.communicate(timeout=120)[0] == "saved\n"
+
+
+FORKS = f"""
+import os, sys, time; sys.path.insert(0, {str(ROOT)!r})
+from pathlib import Path
+from orchestrator.leash import Leash
+leash = Leash(Path('.'), Path('.'))
+leash.start()
+if os.fork() == 0:
+    other = os.open('other', os.O_RDWR | os.O_CREAT)  # takes the number that the lock had
+    os.fork()
+    os.fstat(other)
+    os.write(1, f'{{os.getpid()}}\\n'.encode())
+time.sleep(60)
+"""
+
+
+def test_what_a_worker_forked_is_not_waited_for(lock: int, work: Path) -> None:
+    """A data loader lives on when its trainer is killed, and so does one that it forked."""
+    child = subprocess.Popen([sys.executable, "-c", FORKS], stdout=subprocess.PIPE, text=True)
+    assert child.stdout is not None
+    forked = [int(child.stdout.readline()) for _ in range(2)]
+    child.kill()
+    child.wait(20)
+    told: list[str] = []
+    wait_for_workers(work, told.append, patience=0.5)
+    assert told == []
+    for pid in forked:
+        os.kill(pid, signal.SIGKILL)
+    child.stdout.close()
