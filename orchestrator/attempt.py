@@ -112,6 +112,7 @@ def _child(plan: RunPlan, attempt: Path, resumed: bool) -> process.Child:
         env=process.clean_environment(_variables(plan, attempt, resumed)),
         stdout=attempt / "stdout.log",
         stderr=attempt / "stderr.log",
+        mark=harness.ATTEMPT_VARIABLE,
     )
 
 

@@ -37,7 +37,11 @@ def run(
 
 
 class Child:
-    """A long-running process in a session of its own, its output in files; it also holds the descriptors `inherit`."""
+    """A long-running process in a session of its own, its output in files; it also holds the descriptors `inherit`.
+
+    Its children are found by their parents, and once a parent is gone by the variable `mark`, if `env` sets it: a value
+    that no other process has, e.g. the folder of an attempt.
+    """
 
     def __init__(
         self,
@@ -48,7 +52,9 @@ class Child:
         stdout: Path,
         stderr: Path,
         inherit: Sequence[int] = (),
+        mark: str | None = None,
     ) -> None:
+        self._mark = (mark, env[mark]) if mark else None
         with stdout.open("ab") as out, stderr.open("ab") as err:
             self._popen = subprocess.Popen(
                 argv,
@@ -75,13 +81,19 @@ class Child:
 
     def kill(self) -> None:
         """End the whole tree now; launchers put ranks in sessions of their own, so the group is not enough."""
-        if self._popen.poll() is not None:  # its number may be another's by now
-            return
-        tree = self._tree()
+        # of a process that has ended the number may be another's by now
+        tree = [*(self._tree() if self._popen.poll() is None else ()), *self._marked()]
         for member in tree:
             _kill(member)
         self.wait(5)  # before psutil, which would take the exit code away
         psutil.wait_procs(tree, timeout=5)
+
+    def _marked(self) -> list[psutil.Process]:
+        """Those that carry our mark, wherever they are in the tree by now."""
+        if self._mark is None:
+            return []
+        name, value = self._mark
+        return [one for one in psutil.process_iter() if _variable(one, name) == value]
 
     def _tree(self) -> list[psutil.Process]:
         try:
@@ -89,6 +101,15 @@ class Child:
             return [*root.children(recursive=True), root]
         except psutil.NoSuchProcess:
             return []
+
+
+def _variable(member: psutil.Process, name: str) -> str | None:
+    """A variable of a process's environment; None of one that is gone, or another user's."""
+    try:
+        found: str | None = member.environ().get(name)
+    except (psutil.Error, OSError):
+        return None
+    return found
 
 
 def _kill(member: psutil.Process) -> None:

@@ -52,6 +52,22 @@ def test_killing_takes_the_whole_tree(work: Path) -> None:
     one.kill()
 
 
+def test_what_a_dead_leader_left_is_found_by_its_mark(work: Path) -> None:
+    """As a data loader whose trainer was killed for memory."""
+    env = {**os.environ, "MARK": str(work)}
+    argv = (sys.executable, "-c", TREE)
+    one = process.Child(argv, cwd=work, env=env, stdout=work / "out", stderr=work / "err", mark="MARK")
+    while not (work / "out").read_text().endswith("\n"):
+        time.sleep(0.02)
+    orphan = psutil.Process(int((work / "out").read_text()))
+    os.kill(one.pid, 9)
+    assert one.wait(20) == -9
+    assert orphan.is_running()
+    one.kill()
+    psutil.wait_procs([orphan], timeout=3)
+    assert not process.alive(orphan.pid)
+
+
 def test_a_worker_sees_nothing_that_bends_the_module_search(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV"):
         monkeypatch.setenv(name, "x")
