@@ -77,6 +77,8 @@ def _environment(spec: RunSpec, job: Job, chosen: Choices) -> dict[str, str]:
         **({"HF_HUB_OFFLINE": "1"} if local else {}),
         # without it two ranks on a CPU are two trainings that write into one folder
         **({} if chosen.gpu else {"ACCELERATE_USE_CPU": "true"}),
+        # without it ranks call their device cpu:0, and no optimizer state can be read back onto that: no run resumes
+        **({} if chosen.gpu else {"ACCELERATE_TORCH_DEVICE": "cpu"}),
         **({"WANDB_DIR": str(job.run_dir)} if wandb else {}),
     }
 

@@ -11,6 +11,7 @@ from orchestrator import process
 
 from .conftest import MakeHand
 from .hand import Hand, Outcome, until
+from .test_resume import digest
 from .test_stages import header
 
 pytestmark = pytest.mark.integration
@@ -58,3 +59,20 @@ def compare(whole_run: tuple[Hand, Outcome], sharded_run: tuple[Hand, Outcome], 
     assert {n: (e["shape"], e["dtype"]) for n, e in mine.items()} == {
         n: (e["shape"], e["dtype"]) for n, e in theirs.items()
     }
+
+
+@pytest.mark.parametrize("sharding", ["ddp", "fsdp2"])
+def test_a_killed_run_of_two_ranks_goes_on(make_hand: MakeHand, sharding: str) -> None:
+    def kill(child: process.Child, attempt: Path) -> None:
+        until(child, attempt, "checkpoint", 1)
+        child.kill()
+
+    hardware = {"processes": 2, "sharding": sharding}
+    whole, cut = (make_hand("sft", "lora", max_steps=6, save_steps=2, _hardware=hardware) for _ in range(2))
+    outcome = whole.run()
+    assert outcome.code == 0, outcome.log
+    assert not cut.run(meanwhile=kill).of("result"), "it must die before the end"
+    resumed = cut.run(resume=True)
+    assert resumed.code == 0, resumed.log
+    assert resumed.of("step")[0]["step"] > 1
+    assert digest(cut) == digest(whole)
