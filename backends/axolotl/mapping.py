@@ -60,6 +60,7 @@ KEPT: dict[str, str] = {
     "axolotl_config_path": "Axolotl notes it for itself",
     "resume_from_checkpoint": "resuming is the runner's: post-train run --resume RUN",
     "auto_resume_from_checkpoints": "resuming is the runner's: post-train run --resume RUN",
+    "lora_model_dir": "it is a parent that no run would know of; start from the run that made it: --from RUN",
     "save_only_model": "a checkpoint without optimizer state can't be resumed",
     "hub_model_id": "a run pushes nothing to a hub",
     "hub_strategy": "a run pushes nothing to a hub",

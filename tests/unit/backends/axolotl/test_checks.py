@@ -57,6 +57,7 @@ REFUSED: list[tuple[str, str, Case, Case]] = [
     ("native.type", "full", GPU, {"hardware": TWO, "native": {"fsdp_config": {"activation_checkpoint": False}}}),
     ("native.type", "lora", {}, {"data": {"train": None}, "native": {"datasets": [{"path": "x", "tipe": "alpaca"}]}}),
     ("native.reserved", "lora", {}, {"native": {"output_dir": "out"}}),
+    ("native.reserved", "lora", {}, {"native": {"lora_model_dir": "adapter"}}),
     ("native.reserved", "lora", {}, {"native": {"auto_resume_from_checkpoints": True}}),
     ("native.deepspeed", "full", GPU, {"native": {"deepspeed": "zero3.json"}}),
     ("native.stage", "lora", {}, {"native": {"rl": "dpo"}}),
