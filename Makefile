@@ -8,6 +8,9 @@ CACHE := $(or $(POST_TRAIN_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/post-tr
 
 # Two trainers with default thread counts on a busy machine are many times slower than with one thread each.
 export OMP_NUM_THREADS ?= 1
+# Test processes at a time. A file stays with one of them: its tests share the runs that they look at.
+JOBS ?= 2
+PYTEST := $(BIN)/python -m pytest tests -n $(JOBS) --dist loadfile
 
 .PHONY: quickstart smollm2 test unit integration lint lock bench clean
 
@@ -26,14 +29,14 @@ lint: $(READY)-dev
 	$(BIN)/lint-imports
 
 unit: $(READY)-dev
-	$(BIN)/python -m pytest tests -m "not integration and not packaging"
+	$(PYTEST) -m "not integration and not packaging"
 
 integration: $(READY)-dev
 	$(POST_TRAIN) backends install trl
 	$(POST_TRAIN) backends install axolotl
 	POST_TRAIN_TRL_PYTHON=$$($(POST_TRAIN) backends path trl) \
 		POST_TRAIN_AXOLOTL_PYTHON=$$($(POST_TRAIN) backends path axolotl) \
-		$(BIN)/python -m pytest tests -m "integration or packaging"
+		$(PYTEST) -m "integration or packaging"
 
 lock: $(READY)-dev
 	$(BIN)/python -m orchestrator.environments.lock trl hf axolotl
