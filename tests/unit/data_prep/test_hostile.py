@@ -167,7 +167,8 @@ PACK: dict[str, Callable[[bytes], bytes]] = {"gz": gzip.compress, "bz2": bz2.com
 
 
 def zstd(data: bytes) -> bytes:
-    zstandard = pytest.importorskip("zstandard")
+    import zstandard
+
     packed: bytes = zstandard.ZstdCompressor().compress(data)
     return packed
 
@@ -215,7 +216,7 @@ def test_tables(write: Write, make: Prepare, refused: Refused) -> None:
 
 
 def test_parquet_and_arrow(work: Path, write: Write, make: Prepare, refused: Refused) -> None:
-    arrow = pytest.importorskip("pyarrow")
+    import pyarrow as arrow
     import pyarrow.parquet as parquet
 
     table = arrow.table({"prompt": [str(n) for n in range(1000)], "completion": ["b"] * 999 + [None]})

@@ -96,7 +96,6 @@ def test_one_process_and_many_make_the_same_bytes(write: Write, make: Prepare) -
 
 
 def test_a_fault_in_another_process_comes_back_whole(write: Write, refused: Refused) -> None:
-    pytest.importorskip("pyarrow")
     import pyarrow
     import pyarrow.parquet as parquet
 

@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as arrow
+import pyarrow.parquet as parquet
 import pytest
 
 from data_prep import manifest, sources
@@ -16,9 +18,6 @@ from .test_pictures import png
 
 if TYPE_CHECKING:
     from tests.conftest import Cli, Write
-
-arrow = pytest.importorskip("pyarrow")
-parquet = pytest.importorskip("pyarrow.parquet")
 
 
 def table(path: Path, rows: list[dict[str, Any]], **more: Any) -> None:

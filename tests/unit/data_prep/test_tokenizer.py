@@ -17,9 +17,6 @@ if TYPE_CHECKING:
 
     from .conftest import Prepare
 
-tokenizers = pytest.importorskip("tokenizers")
-pytest.importorskip("jinja2")
-
 TINY = ROOT / "recipes/quickstart/model"
 PLAIN = (
     "{% for message in messages %}{{ '<|im_start|>' + message['role'] + '\\n' + message['content'] + '<|im_end|>\\n' }}"
