@@ -5,6 +5,7 @@ PostTrainError            1   anything below
 |- RecipeError            2   a recipe that can't be read or resolved
 |- DataError              3   data that is missing, empty, malformed or of the wrong shape
 |- ModelError             3   a model that is missing, unreadable or of the wrong kind
+|- TaskError              3   an RL task that can't be loaded or played
 |- EnvironmentMissing     4   a backend environment that is absent or can't be made
 |- PreflightError         5   findings that would waste the run
 |- RunNotFound            6   no run, or more than one, under that name
@@ -69,6 +70,10 @@ class DataError(PostTrainError):
 
 
 class ModelError(PostTrainError):
+    exit_code = 3
+
+
+class TaskError(PostTrainError):
     exit_code = 3
 
 

@@ -1,0 +1,1 @@
+"""Tasks that come along, one a file; `post-train tasks list` names them."""
