@@ -21,8 +21,11 @@ class Look(NamedTuple):
     height: int
 
 
-def look(data: bytes, name: str) -> Look:
-    """Look at a picture; with Pillow installed every pixel is decoded, without it head and end are read.
+def look(data: bytes, name: str, *, decode: bool = True) -> Look:
+    """Look at a picture.
+
+    Args:
+        decode: decode every pixel, where Pillow is installed; head and end are all that is read elsewhere.
 
     Raises:
         RowFault: no picture, damaged, or huge.
@@ -33,7 +36,7 @@ def look(data: bytes, name: str) -> Look:
     if found.width * found.height > MOST:
         size = f"{found.width} x {found.height}"
         raise RowFault("picture_huge", f"{name} has {size} pixels, more than any processor takes")
-    if not found.width or not found.height or not _whole(data, found.ending):
+    if not found.width or not found.height or not _whole(data, found.ending, decode=decode):
         raise RowFault("picture_broken", f"{name} does not open: it is cut off or damaged")
     return found
 
@@ -83,8 +86,8 @@ def _little(data: bytes) -> int:
     return int.from_bytes(data, "little")
 
 
-def _whole(data: bytes, ending: str) -> bool:
-    pillow: Any = installed("PIL.Image")
+def _whole(data: bytes, ending: str, *, decode: bool) -> bool:
+    pillow: Any = installed("PIL.Image") if decode else None
     if pillow is None:
         marks = {"png": b"IEND", "jpg": b"\xff\xd9", "gif": b"\x3b"}
         return ending not in marks or marks[ending] in data[-4096:]

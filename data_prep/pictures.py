@@ -12,12 +12,12 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from data_prep.inline import LARGEST
 from data_prep.picture import look
 from data_prep.row import RowFault
 
 FOLDER = "images"
 _NAMED = re.compile(rb'"path":"images/([0-9a-f]{32}\.[a-z]+)"')
-_LARGEST = 256 * 2**20
 
 
 @dataclass
@@ -56,8 +56,8 @@ class Pictures:
     def _file(self, named: str) -> str:
         path = self._place(named)
         if path not in self._known:
-            if path.stat().st_size > _LARGEST:
-                raise RowFault("picture_huge", f"{named} has more than {_LARGEST:,} bytes")
+            if path.stat().st_size > LARGEST:
+                raise RowFault("picture_huge", f"{named} has more than {LARGEST:,} bytes")
             self._known[path] = self._keep(path.read_bytes(), named)
         return self._known[path]
 

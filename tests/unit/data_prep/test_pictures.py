@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from data_prep import inline
+
 if TYPE_CHECKING:
     from tests.conftest import Write
 
@@ -130,3 +132,20 @@ def test_folders_may_be_named_by_the_beginning_of_names(write: Write, make: Prep
 def test_a_list_that_was_placed_is_a_change(write: Write, make: Prepare, two: None) -> None:
     made = make(write("d.jsonl", [ask("which?", images=[ONE])]))
     assert made.ledger() == [("d.jsonl:1", "changed", "listed_pictures")]
+
+
+@pytest.mark.usefixtures("two")
+def test_pictures_of_rows_as_they_are(write: Write, work: Path) -> None:
+    row = ask([picture(ONE), TEXT, picture(TWO)], images=[ONE, TWO, ONE])
+    assert [part["path"] for part in inline.pictures(row)] == [ONE, TWO]
+    assert inline.unplaced(row) == 1
+    assert inline.is_late(row["messages"][0])
+    assert not inline.is_late({"content": [picture(ONE), TEXT]})
+    assert list(inline.turns({"messages": "none", "prompt": [5, SAY]})) == [SAY]
+    assert inline.fault(picture(ONE), work) is None
+    write("pics/cut.png", png(40, 40)[:-20])
+    write("pics/text.png", "no picture")
+    write("pics/huge.png", png(1, 1).replace(struct.pack(">II", 1, 1), struct.pack(">II", 50000, 50000)))
+    wrong = {"9": "picture_missing", "cut": "picture_broken", "text": "picture_broken", "huge": "picture_huge"}
+    found = {name: inline.fault(picture(f"pics/{name}.png"), work) for name in wrong}
+    assert {name: fault.code if fault else None for name, fault in found.items()} == wrong
