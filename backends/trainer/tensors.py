@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +38,30 @@ def verify(folder: Path, *, adapter: bool, tied: bool) -> dict[str, float]:
     elif tied and any(name.endswith("lm_head.weight") for name in names):
         raise _wrong(folder, "the embeddings are tied, but a separate lm_head.weight was written")
     return {"tensors": len(names), "parameters": parameters, **({"adapted": alive} if adapter else {})}
+
+
+def same(folder: Path, trained: Mapping[str, Any]) -> None:
+    """Hold an adapter on disk against the one in memory: every tensor, no other, of the same shape and numbers.
+
+    Raises:
+        WorkError: a part of what was trained is not there as it was.
+    """
+    written = dict(_tensors(folder))
+    lost, strays = sorted(trained.keys() - written), sorted(written.keys() - trained)
+    if lost:
+        raise _wrong(folder, f"{len(lost)} of {len(trained)} trained tensors were not written, e.g. {lost[0]}")
+    if strays:
+        raise _wrong(folder, f"{len(strays)} of {len(written)} written tensors were not trained, e.g. {strays[0]}")
+    for name, tensor in trained.items():
+        _refuse_other(folder / name, tensor.detach().cpu(), written[name])
+
+
+def _refuse_other(where: Path, trained: Any, written: Any) -> None:
+    before, after = tuple(trained.shape), tuple(written.shape)
+    if before != after:
+        raise _wrong(where, f"trained with shape {before}, written with {after}")
+    if not bool((trained.to(written.dtype) == written).all()):
+        raise _wrong(where, "the numbers written are not those that were trained")
 
 
 def _tensors(folder: Path) -> Iterator[tuple[str, Any]]:

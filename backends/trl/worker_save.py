@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from backends.trainer import probe
-from backends.trainer.tensors import verify
+from backends.trainer.tensors import same, verify
 from backends.trl.worker_file import Arguments
 from backends.trl.worker_fsdp import whole
 from backends.trl.worker_model import load_tokenizer
@@ -51,6 +51,8 @@ def save(trainer: Any, arguments: Arguments, dtype: Any) -> dict[str, float]:
         shutil.rmtree(partial, ignore_errors=True)
         _write(model, state, partial, arguments, dtype)
         facts = verify(partial, adapter=adapter, tied=model.config.get_text_config().tie_word_embeddings)
+        if adapter:
+            same(partial, _trained(model, state))
         probe.write(folder.parents[1], measured)
         partial.rename(folder)
     trainer.accelerator.wait_for_everyone()
@@ -66,6 +68,13 @@ def _write(model: Any, state: dict[str, Any] | None, folder: Path, arguments: Ar
     load_tokenizer(arguments).save_pretrained(folder)
     if arguments.peft is None:
         _copy_processor(arguments, folder)
+
+
+def _trained(model: Any, state: dict[str, Any] | None) -> dict[str, Any]:
+    """The adapter's tensors in memory, by the names that they are stored under."""
+    from peft import get_peft_model_state_dict
+
+    return dict(get_peft_model_state_dict(model, state_dict=state))
 
 
 def _copy_processor(arguments: Arguments, folder: Path) -> None:
