@@ -27,12 +27,12 @@ def main(folder: Path, *, tied: bool) -> None:
     torch.manual_seed(0)
     config = Qwen3Config(
         vocab_size=len(tokenizer),
-        hidden_size=32,
-        intermediate_size=64,
+        hidden_size=64,
+        intermediate_size=128,
         num_hidden_layers=2,
         num_attention_heads=2,
         num_key_value_heads=1,
-        head_dim=16,
+        head_dim=32,
         max_position_embeddings=256,
         tie_word_embeddings=tied,
         bos_token_id=None,
