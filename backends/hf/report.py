@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from backends.hf import paired
 from backends.hf.intervals import bootstrap, is_binary, wilson
 from backends.hf.items import Item
 
@@ -76,14 +77,20 @@ def _row(result: Result, before: Result | None) -> Row:
 
 def _difference(result: Result, before: Result) -> Row:
     steps = [new - old for new, old in zip(result.scores, before.scores, strict=True)]
-    low, high = bootstrap(steps)
+    score, interval, binary = sum(steps) / len(steps), bootstrap(steps), is_binary((*result.scores, *before.scores))
+    better, worse = sum(step > 0 for step in steps), sum(step < 0 for step in steps)
+    p_value = paired.mcnemar(better, worse) if binary else None
+    sure, names = paired.beyond_noise(interval, p_value), (result.label, before.label)
     return {
         "to": before.label,
-        "score": sum(steps) / len(steps),
-        "interval": [low, high],
-        "better_items": sum(step > 0 for step in steps),
-        "worse_items": sum(step < 0 for step in steps),
-        "beyond_noise": not low <= 0 <= high,
+        "score": score,
+        "interval": list(interval),
+        "better_items": better,
+        "worse_items": worse,
+        "p_value": p_value,
+        "smallest_detectable": paired.detectable(steps),
+        "beyond_noise": sure,
+        "sentence": paired.sentence(names, score, interval, len(steps), points=binary, sure=sure),
     }
 
 
@@ -100,7 +107,16 @@ def _summary(report: Row) -> str:
         if report["same_prompts"]
         else "\nThe models did not see the same prompt tokens: templates or tokenizers differ.\n"
     )
-    return head + table + "".join(_line(row) for row in report["models"]) + note
+    rows = report["models"]
+    return head + table + "".join(_line(row) for row in rows) + note + _said(rows)
+
+
+def _said(rows: Sequence[Row]) -> str:
+    changes = [row["difference"] for row in rows if row["difference"]]
+    lines = [
+        f"- {one['sentence']} Smallest difference to be seen: {one['smallest_detectable']:.3f}." for one in changes
+    ]
+    return "".join(f"\n{line}" for line in lines) + ("\n" if lines else "")
 
 
 def _line(row: Row) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from orchestrator.report.evaluation import Evaluation, Interval, Model
+from orchestrator.report.evaluation import Difference, Evaluation, Interval, Model
 from orchestrator.report.figures import change, score, span
 from orchestrator.report.markup import Html, element, join, table
 
@@ -33,9 +33,13 @@ def _verdict(last: Model) -> Html:
     begin = join(element("b", last.label), f" scores {score(last.score)}")
     if last.difference is None:
         return join(begin, f" (95 % {span(last.interval)}).")
-    moved = last.difference
-    sure = "beyond noise" if moved.beyond_noise else "within noise: this eval can't tell them apart"
-    return join(begin, f", {change(moved.score)} against ", element("b", moved.to), f", {sure}.")
+    text = f" {last.difference.sentence} {_power(last.difference)}"
+    return join(begin, ".", text)
+
+
+def _power(moved: Difference) -> str:
+    p_value = "" if moved.p_value is None else f"McNemar p = {moved.p_value:.2g}; "
+    return f"({p_value}smallest difference that these items would show: {score(moved.smallest_detectable)})"
 
 
 def _bars(found: Evaluation) -> Html:

@@ -21,14 +21,23 @@ class _Read(BaseModel):
 
 
 class Difference(_Read):
-    """A model against the one before it, item by item."""
+    """A model against the one before it, item by item.
+
+    Attributes:
+        p_value: exact McNemar; None where items are not just right or wrong.
+        smallest_detectable: mean difference that these items would show four times out of five.
+        sentence: all of it in words.
+    """
 
     to: str
     score: float
     interval: Interval
     better_items: int
     worse_items: int
+    p_value: float | None
+    smallest_detectable: float
     beyond_noise: bool
+    sentence: str
 
 
 class Model(_Read):
