@@ -3,27 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from data_prep import forms
 from data_prep.faults import DataFault
 from data_prep.forms import Use
 from data_prep.rows import Jsonl, Row
+from data_prep.traits import Trait, Traits
 
 _SHOWN = 5
 """Faulty rows named before reading stops."""
-_TICK = 20_000
+_TICK, _PICTURED = 20_000, 2_000
+"""Rows between ticks: fewer where each names files that are looked at."""
 
 
 @dataclass(frozen=True)
 class DataFacts:
-    """What a good file is: rows, form by its columns, sha256 of its bytes."""
+    """What a good file is: rows, form by its columns, sha256 of its bytes, and what not every engine takes in it."""
 
     path: Path
     rows: int
     form: str
     digest: str
+    traits: dict[str, Trait] = field(default_factory=dict)
 
 
 def check(path: Path, use: Use, tick: Callable[[int], None] = lambda _: None) -> DataFacts:
@@ -37,19 +40,19 @@ def check(path: Path, use: Use, tick: Callable[[int], None] = lambda _: None) ->
     Raises:
         DataFault: the file or some rows can't be used; the first rows at fault are named with file:line.
     """
-    reader, form, wrong = Jsonl(path), "", list[str]()
+    reader, traits, form, wrong = Jsonl(path), Traits(path.parent), "", list[str]()
     for number, row in reader:
         form = form or _form(path, number, row, use)
-        complaint = _complaint(row, use, form)
+        complaint = _complaint(row, use, form) or traits.look(number, row)
         if complaint:
             wrong.append(f"{path}:{number}: {complaint}")
         if len(wrong) >= _SHOWN:
             break
-        if reader.count % _TICK == 0:
+        if reader.count % _TICK == 0 or (traits.found and reader.count % _PICTURED == 0):
             tick(reader.count)
     if wrong:
         raise _fault(wrong, use)
-    return DataFacts(path, reader.count, form, reader.digest)
+    return DataFacts(path, reader.count, form, reader.digest, traits.found)
 
 
 def _form(path: Path, number: int, row: Row, use: Use) -> str:

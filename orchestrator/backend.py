@@ -38,6 +38,27 @@ class ModelRef(Part):
     probe: str | None = None
 
 
+class Trait(Part):
+    """What some rows of a data file hold and not every engine takes; `data_prep.traits` lists the names.
+
+    Attributes:
+        setting: data.train or data.eval.
+        file: the data file; `line`: the first line that has it.
+        words: what stands there.
+    """
+
+    name: str
+    setting: str
+    file: Path
+    line: int
+    words: str
+
+    @property
+    def where(self) -> str:
+        """`file:line`"""
+        return f"{self.file}:{self.line}"
+
+
 class Job(Part):
     """What an adapter may know beside the spec: where, on what, and from which models.
 
@@ -49,6 +70,7 @@ class Job(Part):
         packages: distribution name -> version in the backend environment; None while it is not installed.
         rows: number of training rows, when the data was read.
         form: columns of the training rows, e.g. `messages` or `prompt+completion`; None when unknown.
+        traits: what the rows hold that not every engine takes; training rows first.
     """
 
     run_dir: Path
@@ -58,6 +80,7 @@ class Job(Part):
     packages: dict[str, str] | None = None
     rows: int | None = None
     form: str | None = None
+    traits: tuple[Trait, ...] = ()
 
 
 class NativeFile(Part):

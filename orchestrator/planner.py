@@ -154,6 +154,7 @@ class Planner:
             packages=env.packages,
             rows=train.rows if train else None,
             form=train.form if train else None,
+            traits=look.traits,
         )
         estimate = sizing.estimate(spec, Path(model.path), bool(self.machine.gpus))
         found = accept(

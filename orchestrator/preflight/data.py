@@ -10,6 +10,7 @@ from data_prep.check import DataFacts, check
 from data_prep.faults import DataFault
 from data_prep.forms import Use
 from orchestrator import prepared
+from orchestrator.backend import Trait
 from orchestrator.findings import Finding
 from orchestrator.spec import RunSpec
 
@@ -21,6 +22,15 @@ class DataLook:
     facts: dict[str, DataFacts]
     findings: tuple[Finding, ...]
     manifests: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def traits(self) -> tuple[Trait, ...]:
+        """What the rows hold that not every engine takes."""
+        return tuple(
+            Trait(name=name, setting=setting, file=facts.path, line=trait.line, words=trait.words)
+            for setting, facts in self.facts.items()
+            for name, trait in facts.traits.items()
+        )
 
 
 def look(spec: RunSpec, tick: Callable[[int], None]) -> DataLook:

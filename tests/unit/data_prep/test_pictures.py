@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from data_prep import inline
+from data_prep.check import check
+from data_prep.faults import DataFault
 
 if TYPE_CHECKING:
     from tests.conftest import Write
@@ -142,10 +144,60 @@ def test_pictures_of_rows_as_they_are(write: Write, work: Path) -> None:
     assert inline.is_late(row["messages"][0])
     assert not inline.is_late({"content": [picture(ONE), TEXT]})
     assert list(inline.turns({"messages": "none", "prompt": [5, SAY]})) == [SAY]
-    assert inline.fault(picture(ONE), work) is None
+    assert inline.fault(ONE, work) is None
     write("pics/cut.png", png(40, 40)[:-20])
     write("pics/text.png", "no picture")
     write("pics/huge.png", png(1, 1).replace(struct.pack(">II", 1, 1), struct.pack(">II", 50000, 50000)))
     wrong = {"9": "picture_missing", "cut": "picture_broken", "text": "picture_broken", "huge": "picture_huge"}
-    found = {name: inline.fault(picture(f"pics/{name}.png"), work) for name in wrong}
+    found = {name: inline.fault(f"pics/{name}.png", work) for name in wrong}
     assert {name: fault.code if fault else None for name, fault in found.items()} == wrong
+
+
+INLINE = "data:image/png;base64," + base64.b64encode(png()).decode()
+CUT = base64.b64encode(png(40, 40)[:-20]).decode()
+
+
+@pytest.mark.usefixtures("two")
+@pytest.mark.parametrize(
+    ("row", "words"),
+    [
+        (ask([picture("gone.png"), TEXT]), "there is no picture 'gone.png'"),
+        (ask([{"type": "image", "url": "gone.png"}, TEXT]), "there is no picture"),
+        (ask([{"type": "image", "image": "pics"}, TEXT]), "there is no picture"),
+        (ask([{"type": "image_url", "image_url": {"url": "gone.png"}}, TEXT]), "there is no picture"),
+        (ask([{"type": "image_url"}, TEXT]), "named by text, not by null"),
+        (ask([{"type": "image", "image": {"bytes": "x"}}, TEXT]), "named by text, not by an object"),
+        (ask([{"type": "image", "base64": CUT}, TEXT]), "cut off or damaged"),
+        (ask([{"type": "image", "base64": "x" * 300}, TEXT]), "is no PNG"),
+        (ask([{"type": "image", "url": "data:image/png;base64,???"}, TEXT]), "neither a path nor a picture"),
+        (ask([picture("empty.png"), TEXT]), "is no PNG"),
+        (ask([picture("cut.png"), TEXT]), "cut off or damaged"),
+        (ask([{"type": "image"}, TEXT]), "1 places for pictures, and 0 pictures"),
+        (ask([{"type": "image"}, {"type": "image"}, TEXT], images=[ONE]), "2 places for pictures, and 1 pictures"),
+        (ask([TEXT], images=["gone.png"]), "there is no picture"),
+        (ask([{"type": "image", "path": ONE, "url": ONE}, TEXT]), "named twice"),
+        (ask([{"type": "text"}]), "has no `text`"),
+    ],
+)
+def test_rows_whose_pictures_no_engine_can_take(write: Write, row: dict[str, Any], words: str) -> None:
+    write("empty.png", b"")
+    write("cut.png", png(40, 40)[:-20])
+    with pytest.raises(DataFault) as caught:
+        check(write("d.jsonl", [*[ask("x")] * 300, row]), "sft")
+    assert words in caught.value.what
+    assert caught.value.where.endswith(":301")
+
+
+@pytest.mark.usefixtures("two")
+@pytest.mark.parametrize("part", [picture(ONE), {"type": "image", "url": INLINE}, {"type": "image", "url": "http://x"}])
+def test_rows_whose_pictures_open(write: Write, part: dict[str, Any]) -> None:
+    write("big.png", png(3000, 3000) + b"\0")
+    assert "pictures" in check(write("d.jsonl", [ask([part, picture("big.png"), TEXT])]), "sft").traits
+
+
+def test_a_long_picture_is_judged_by_its_ends(write: Write, work: Path) -> None:
+    whole = png()[:33] + b"\0" * 300_000 + png()[33:]
+    write("long.png", whole)
+    write("cut.png", whole[:-20])
+    assert inline.fault("long.png", work) is None
+    assert inline.fault("cut.png", work) is not None

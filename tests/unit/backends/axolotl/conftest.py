@@ -69,3 +69,10 @@ def found(make_spec: MakeSpec, make_job: MakeJob) -> Findings:
         return BACKEND.check(make_spec(method, **sections), make_job(**(job or {})))
 
     return look
+
+
+@pytest.fixture
+def page(tmp_path: Path) -> None:
+    """A picture, as far as its head and end tell."""
+    head = b"\x89PNG\r\n\x1a\n" + b"\0\0\0\rIHDR" + (2).to_bytes(4, "big") * 2
+    (tmp_path / "page.png").write_bytes(head + b"IEND")

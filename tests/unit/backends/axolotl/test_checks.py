@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 from backends.axolotl.adapter import BACKEND
+from data_prep.check import check
+from orchestrator.backend import Trait
 
 from .conftest import EVERYTHING, HOPPER, TURING, Findings, MakeJob, MakeSpec
 
@@ -129,31 +131,70 @@ def user(*parts: Case) -> list[Case]:
     return [{"role": "user", "content": list(parts)}, {"role": "assistant", "content": "A page."}]
 
 
+def rows_job(tmp_path: Path, *rows: Case, split: str = "train") -> Case:
+    """A job that has read a file of rows."""
+    path = tmp_path / f"{split}.jsonl"
+    path.write_text("\n".join(json.dumps(row) for row in rows), encoding="utf-8")
+    traits = check(path, "sft").traits.items()
+    setting = f"data.{split}"
+    given = [Trait(name=n, setting=setting, file=path, line=t.line, words=t.words) for n, t in traits]
+    return GPU | {"traits": tuple(given)}
+
+
+BARE_IMAGE, REMOTE = {"type": "image"}, {"type": "image", "url": "https://example.org/page.png"}
+
+
+@pytest.mark.usefixtures("page")
 @pytest.mark.parametrize(
     ("code", "row", "sections"),
     [
-        ("image_list", {"messages": user(TEXT), "images": ["a.png", "b.png"]}, {"native": KEYS}),
-        ("image_list", {"messages": user(IMAGE, TEXT), "images": ["a.png", "b.png"]}, {"native": KEYS}),
+        ("image_list", {"messages": user(TEXT), "images": ["page.png", "page.png"]}, {"native": KEYS}),
+        ("image_list", {"messages": user(IMAGE, TEXT), "images": ["page.png"]}, {"native": KEYS}),
+        ("image_list", {"messages": user(BARE_IMAGE, BARE_IMAGE, TEXT), "images": ["page.png"] * 2}, {"native": KEYS}),
+        ("image_list", {"messages": user(BARE_IMAGE, TEXT), "image": "page.png"}, {"native": KEYS}),
+        ("image_list", {"messages": user(TEXT), "images": []}, {"native": KEYS}),
         ("image_order", {"messages": user(TEXT, IMAGE)}, {"native": KEYS}),
         ("image_packing", {"messages": user(IMAGE, TEXT)}, {"native": KEYS, "training": {"packing": True}}),
         ("image_keys", {"messages": user(IMAGE, TEXT)}, {}),
-        ("image_missing", {"messages": user({"type": "image", "path": "gone.png"}, TEXT)}, {"native": KEYS}),
+        ("part", {"messages": user({"type": "input_image", "image": "page.png"}, TEXT)}, {}),
         ("columns", {"prompt": [{"role": "user", "content": "x"}], "completion": "y"}, {}),
     ],
 )
 def test_rows(found: Findings, tmp_path: Path, code: str, row: Case, sections: Case) -> None:
-    (tmp_path / "page.png").write_bytes(b"image")
-    good, bad = {"messages": user(TEXT)}, tmp_path / "rows.jsonl"
-    bad.write_text("\n".join(json.dumps(r) for r in (good, row, row)), encoding="utf-8")
-    (finding,) = found("lora", GPU, data={"train": str(bad)}, **sections)
-    assert (finding.code, finding.level, finding.where) == (f"axolotl.{code}", "error", f"{bad}:2")
+    first = {"prompt": "x", "completion": "y"} if "prompt" in row else {"messages": user(TEXT)}
+    job = rows_job(tmp_path, *[first] * 300, row, row)
+    (finding,) = found("lora", job, **sections)
+    assert (finding.code, finding.level) == (f"axolotl.{code}", "error")
+    assert finding.where == f"{tmp_path / 'train.jsonl'}:301"
 
 
-def test_good_images_pass(found: Findings, tmp_path: Path) -> None:
-    (tmp_path / "page.png").write_bytes(b"image")
-    rows = tmp_path / "rows.jsonl"
-    rows.write_text(json.dumps({"messages": user(IMAGE, IMAGE, TEXT)}), encoding="utf-8")
-    assert found("lora", GPU, data={"train": str(rows)}, native=KEYS) == []
+@pytest.mark.usefixtures("page")
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"messages": user(IMAGE, IMAGE, TEXT)},
+        {"messages": user({"type": "image_url", "image_url": {"url": "page.png"}}, TEXT)},
+        {"messages": user({"type": "image", "url": "page.png"}, TEXT)},
+        {"messages": user(BARE_IMAGE, TEXT), "images": ["page.png"]},
+    ],
+)
+def test_good_images_pass(found: Findings, tmp_path: Path, row: Case) -> None:
+    train = {"train": str(tmp_path / "train.jsonl")}
+    assert found("lora", rows_job(tmp_path, row), data=train, native=KEYS) == []
+
+
+@pytest.mark.usefixtures("page")
+@pytest.mark.parametrize(("code", "part"), [("image_remote", REMOTE), ("media", {"type": "audio", "path": "a.wav"})])
+def test_what_is_not_looked_at_is_told(found: Findings, tmp_path: Path, code: str, part: Case) -> None:
+    (finding,) = found("lora", rows_job(tmp_path, {"messages": user(part, TEXT)}), native=KEYS)
+    assert (finding.code, finding.level) == (f"axolotl.{code}", "advice")
+
+
+@pytest.mark.usefixtures("page")
+def test_held_out_images_lie_where_the_engine_starts(found: Findings, tmp_path: Path) -> None:
+    job = rows_job(tmp_path, {"messages": user(IMAGE, TEXT)}, split="eval")
+    (finding,) = found("lora", job, data={"train": str(tmp_path / "elsewhere" / "rows.jsonl")}, native=KEYS)
+    assert finding.code == "axolotl.image_folder"
 
 
 @pytest.mark.parametrize(

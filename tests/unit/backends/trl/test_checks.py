@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from backends.trl.adapter import BACKEND
-from orchestrator.backend import ModelRef
+from orchestrator.backend import ModelRef, Trait
 
 from .conftest import EVERYTHING, HOPPER, TURING, Findings, MakeJob, MakeSpec
 
@@ -163,3 +163,10 @@ def test_model_folders(make_spec: MakeSpec, make_job: MakeJob, folder: Path) -> 
 def test_a_model_that_is_still_to_be_made_is_not_looked_at(make_spec: MakeSpec, make_job: MakeJob) -> None:
     job = make_job(model=ModelRef(label="merge-1", path="/runs/merge-1/artifacts/model"))
     assert BACKEND.check(make_spec("grpo"), job) == []
+
+
+def test_rows_with_pictures_are_refused(found: Findings) -> None:
+    row = {"setting": "data.train", "file": Path("/data/rows.jsonl"), "line": 7}
+    job = {"traits": tuple(Trait(name=name, words="", **row) for name in ("turns", "pictures", "list"))}
+    (finding,) = found("sft", "lora", job)
+    assert (finding.code, finding.level, finding.where) == ("trl.images", "error", "/data/rows.jsonl:7")
