@@ -2,7 +2,9 @@
 
 Every event has `type` and `time` (seconds since the epoch). The types and their fields:
 
-    state       state: loading | training | saving | evaluating | done | stopped; total: steps, when known
+    state       state: starting | loading | training | saving | evaluating | done | stopped; total: steps, when known;
+                pid: of the engine's first process, when it starts
+    doing       what: the part of a state that takes its time, in words, e.g. `reading the rows`
     step        step, total, metrics {name: number}; peak_memory: bytes of this rank so far
     checkpoint  step, path, peak_memory
     sample      step, and the texts worth reading
@@ -22,7 +24,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-EVENT_TYPES = frozenset({"state", "step", "checkpoint", "sample", "handoff", "warning", "error", "result"})
+EVENT_TYPES = frozenset({"state", "doing", "step", "checkpoint", "sample", "handoff", "warning", "error", "result"})
 
 
 class EventWriter:

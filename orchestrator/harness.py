@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 import traceback
 from collections.abc import Callable
 from pathlib import Path
@@ -18,10 +19,13 @@ from orchestrator.leash import EXIT_STOPPED, Leash
 
 RUN_VARIABLE = "POST_TRAIN_RUN"
 ATTEMPT_VARIABLE = "POST_TRAIN_ATTEMPT"
+LOST = "rank.died"
+"""Code of the error that other ranks report."""
 RESUME_VARIABLE = "POST_TRAIN_RESUME"
 PROBE_VARIABLE = "POST_TRAIN_PROBE"
 PROBE_FILE = "probe.json"
 """In a run's folder: what its model answered when it was made."""
+_MOMENT = 0.5
 UNTRAINED_VARIABLE = "POST_TRAIN_UNTRAINED"
 """Set where training was cut so short that its effect proves nothing: an adapter may be all zeros after two steps of
 GRPO that met no group whose rewards differ, or vanish in the rounding of a merge."""
@@ -56,7 +60,7 @@ class Harness:
         self.run = Path(os.environ[RUN_VARIABLE]) if attempt else None
         self.rank = int(os.environ.get("RANK", "0"))
         self.events = EventWriter(path if self.rank == 0 else None)
-        self.leash = Leash(self.run, Path(attempt), self._leave) if self.run and attempt else None
+        self.leash = self._leash(self.run, Path(attempt)) if self.run and attempt else None
         self.resume = os.environ.get(RESUME_VARIABLE) == "1"
         self._errors = EventWriter(path)
 
@@ -82,11 +86,15 @@ class Harness:
         if isinstance(error, Stopped):
             self.events.emit("state", state="stopped")
             return EXIT_STOPPED
+        if self.leash:
+            self.leash.fail()
         if isinstance(error, WorkError):
             sys.stderr.write(f"{error.code}: {error.message}\n")
             self._errors.emit("error", code=error.code, message=error.message, why=error.why, fix=error.fix)
             return 1
         traceback.print_exception(error)
+        if lost := self._missed():
+            self._lost(lost)
         self._errors.emit("error", code=_code(error), message=_text(error), fix=_fix(error))
         return 1
 
@@ -97,10 +105,24 @@ class Harness:
         else:
             sys.__excepthook__(kind, error, trace)
 
-    def _leave(self) -> None:
-        """Stop at once: there is nothing to save yet."""
+    def _leash(self, run: Path, attempt: Path) -> Leash:
+        return Leash(run, attempt, self.rank, on_stop=self._stopped, on_loss=self._lost)
+
+    def _stopped(self) -> None:
+        """There is nothing to save yet."""
         self.events.emit("state", state="stopped")
-        os._exit(EXIT_STOPPED)
+
+    def _missed(self) -> list[str]:
+        """Other ranks that are gone: what this one met is what they left. A kernel takes a moment to let go of them."""
+        if self.leash is None or os.environ.get("WORLD_SIZE", "1") == "1":
+            return []
+        time.sleep(_MOMENT)
+        return self.leash.lost
+
+    def _lost(self, names: list[str]) -> None:
+        what = f"{' and '.join(names)} died without a word"
+        why = "the others would wait for it; the kernel ends processes when memory runs out"
+        self._errors.emit("error", code=LOST, message=what, why=why)
 
 
 def _text(error: BaseException) -> str:

@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from orchestrator.alive import FOLDER, held, living
 from orchestrator.atomic import storage
 from orchestrator.errors import RunBusy
-from orchestrator.leash import WORKERS, held
 
 _PATIENCE = 3.0
 """Seconds to wait for a lock that is only being looked at."""
@@ -46,30 +46,23 @@ def wait_for_workers(run_dir: Path, say: Callable[[str], None], patience: float 
     Raises:
         RunBusy: one is still there.
     """
-    with storage(run_dir / WORKERS):
-        handle = os.open(run_dir / WORKERS, os.O_RDWR | os.O_CREAT, 0o644)
-    try:
-        began, told = time.monotonic(), False
-        while not _free(handle):
-            told = told or _tell(say, time.monotonic() - began)
-            if time.monotonic() - began > patience:
-                raise RunBusy(
-                    "a worker of an earlier attempt does not stop",
-                    where=str(run_dir),
-                    why="two writers would damage its checkpoints",
-                    fix=f"end the process that has this file open: lsof {run_dir / WORKERS}",
-                )
-            time.sleep(0.1)
-    finally:
-        os.close(handle)
+    began, told = time.monotonic(), False
+    while left := _living(run_dir):
+        told = told or _tell(say, time.monotonic() - began)
+        if time.monotonic() - began > patience:
+            raise RunBusy(
+                "a worker of an earlier attempt does not stop",
+                where=str(run_dir),
+                why="two writers would damage its checkpoints",
+                fix=f"end the process that has this file open: lsof {left[0]}",
+            )
+        time.sleep(0.1)
 
 
-def _free(handle: int) -> bool:
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
+def _living(run_dir: Path) -> list[Path]:
+    """Signs of life of all attempts."""
+    attempts = sorted((run_dir / "attempts").glob("*"))
+    return [attempt / FOLDER / name for attempt in attempts for name in living(attempt)]
 
 
 def _tell(say: Callable[[str], None], waited: float) -> bool:

@@ -11,6 +11,9 @@ from pathlib import Path
 
 import psutil
 
+_DYING = 5.0
+"""Seconds that a process gets to vanish once it is killed."""
+
 
 @dataclass(frozen=True)
 class Outcome:
@@ -85,15 +88,19 @@ class Child:
         tree = [*(self._tree() if self._popen.poll() is None else ()), *self._marked()]
         for member in tree:
             _kill(member)
-        self.wait(5)  # before psutil, which would take the exit code away
-        psutil.wait_procs(tree, timeout=5)
+        self.wait(_DYING)
+        deadline = time.monotonic() + _DYING
+        # an orphan's new parent may never collect it: a zombie does no harm
+        while any(alive(member.pid) for member in tree) and time.monotonic() < deadline:
+            pause(0.02)
 
     def _marked(self) -> list[psutil.Process]:
-        """Those that carry our mark, wherever they are in the tree by now."""
+        """Those beside this process that carry our mark, wherever they are in the tree by now."""
         if self._mark is None:
             return []
         name, value = self._mark
-        return [one for one in psutil.process_iter() if _variable(one, name) == value]
+        others = (one for one in psutil.process_iter() if one.pid != os.getpid())
+        return [one for one in others if _variable(one, name) == value]
 
     def _tree(self) -> list[psutil.Process]:
         try:

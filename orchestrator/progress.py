@@ -22,6 +22,9 @@ _SHOWN = ("loss", "eval_loss", "reward", "rewards/accuracies", "kl", "score", "l
 _EVERY = 5.0
 """Seconds between plain lines."""
 
+_QUIET = 10.0
+"""Seconds without a line until one says that the work goes on; then twice as long, and so on."""
+
 
 class Progress(Protocol):
     """Somewhere to show events."""
@@ -29,6 +32,8 @@ class Progress(Protocol):
     def stage(self, title: str) -> Any: ...
 
     def event(self, event: dict[str, Any]) -> None: ...
+
+    def waiting(self) -> None: ...
 
     def say(self, text: str) -> None: ...
 
@@ -61,8 +66,8 @@ class Bar:
 
     def event(self, event: dict[str, Any]) -> None:
         """Move the bar."""
-        if event["type"] == "state":
-            self._bar.update(self._task, description=f"{self._title}: {event.get('state')}")
+        if event["type"] in ("state", "doing"):
+            self._bar.update(self._task, description=f"{self._title}: {event.get('what') or event.get('state')}")
         elif event["type"] == "step":
             self._numbers = shown(event.get("metrics") or {}) or self._numbers
             self._bar.update(
@@ -70,6 +75,9 @@ class Bar:
             )
         elif event["type"] == "warning":
             self.say(f"warning: {event.get('message')}")
+
+    def waiting(self) -> None:
+        """The bar shows by itself that time passes."""
 
     def say(self, text: str) -> None:
         """A line above the bar."""
@@ -80,20 +88,19 @@ class Lines:
     """Plain lines, a few seconds apart, for logs and pipes."""
 
     def __init__(self, console: Console) -> None:
-        self._console, self._title, self._began, self._last = console, "", 0.0, 0.0
+        self._console, self._title, self._last = console, "", 0.0
+        self._doing, self._began, self._said, self._patience = "", 0.0, 0.0, _QUIET
 
     @contextmanager
     def stage(self, title: str) -> Iterator[None]:
-        """Name the stage at its start."""
-        self._title, self._began, self._last = title, time.monotonic(), 0.0
-        self.say(f"{title}: starting")
+        """Remember the stage's name, which begins every line."""
+        self._title, self._last = title, 0.0
         yield
 
     def event(self, event: dict[str, Any]) -> None:
         """A line for each state and warning, and for a step now and then."""
-        if event["type"] == "state":
-            self._began = time.monotonic()
-            self.say(f"{self._title}: {event.get('state')}")
+        if event["type"] in ("state", "doing"):
+            self._begin(str(event.get("what") or event.get("state")))
         elif event["type"] == "warning":
             self.say(f"{self._title}: warning: {event.get('message')}")
         elif event["type"] == "step" and self._due(event):
@@ -101,9 +108,20 @@ class Lines:
             numbers = shown(event.get("metrics") or {})
             self.say(f"{self._title}: {event.get('step')}/{event.get('total')}  {numbers}{self._left(event)}")
 
+    def waiting(self) -> None:
+        """Called often while nothing else happens: a line now and then, that the work goes on."""
+        if time.monotonic() - self._said >= self._patience:
+            self._patience *= 2
+            self.say(f"{self._title}: {self._doing}, for {time.monotonic() - self._began:.0f} s")
+
     def say(self, text: str) -> None:
         """Print a line at once."""
+        self._said = time.monotonic()
         self._console.print(text, markup=False, highlight=False, soft_wrap=True)
+
+    def _begin(self, doing: str) -> None:
+        self._doing, self._began, self._patience = doing, time.monotonic(), _QUIET
+        self.say(f"{self._title}: {doing}")
 
     def _due(self, event: dict[str, Any]) -> bool:
         return event.get("step") == event.get("total") or time.monotonic() - self._last >= _EVERY
@@ -124,6 +142,9 @@ class Silent:
         yield
 
     def event(self, event: dict[str, Any]) -> None:
+        """Show nothing."""
+
+    def waiting(self) -> None:
         """Show nothing."""
 
     def say(self, text: str) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from orchestrator import artifacts, atomic, attempt, envs, inputs, manifest, provenance, registry
-from orchestrator.attempt import Ending
+from orchestrator.ending import Ending
 from orchestrator.errors import (
     DataError,
     HandoffError,

@@ -60,6 +60,14 @@ class PostTrain:
         if self._harness.run is not None and error is not None:
             raise refusal(error) from error
 
+    def load_datasets(self, cfg: Any, preprocess: bool = False) -> None:
+        """Axolotl does it itself when no plugin answers."""
+        self._doing("reading the rows and turning them into tokens")
+
+    def pre_model_load(self, cfg: Any) -> None:
+        """Rows are ready."""
+        self._doing("loading the model")
+
     def post_model_build(self, cfg: Any, model: Any) -> None:
         """The model to start from, as loaded: the one that an earlier stage made?
 
@@ -106,9 +114,13 @@ class PostTrain:
         """Everything is saved and the trained model is gone."""
         if self._artifact is None or self._harness.rank != 0:
             return
+        self._doing("reading back what was saved")
         facts = self._artifact.finish()
         self._harness.events.emit("result", metrics=facts, peak_memory=memory.peak())
         self._harness.events.emit("state", state="done")
+
+    def _doing(self, what: str) -> None:
+        self._harness.events.emit("doing", what=what)
 
 
 def _nothing(*_: Any, **__: Any) -> None:

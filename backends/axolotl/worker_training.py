@@ -59,7 +59,7 @@ class Training:
         self._look()
         if self._harness.leash:
             self._harness.leash.take_signals()
-            self._harness.leash.defer(lambda: None)
+            self._harness.leash.defer()
         try:
             return self._train(*args, **kwargs)
         except Finished:

@@ -21,7 +21,7 @@ def work(harness: Harness, native: Path) -> None:
     checkpoint = Path(job["checkpoints"]) / "step.json"
     done = json.loads(checkpoint.read_text())["step"] if harness.resume and checkpoint.exists() else 0
     if harness.leash:
-        harness.leash.defer(lambda: None)
+        harness.leash.defer()
     harness.events.emit("state", state="training", total=job["steps"])
     for step in range(done + 1, job["steps"] + 1):
         _step(job, harness, step, checkpoint)

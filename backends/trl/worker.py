@@ -25,7 +25,7 @@ def work(harness: Harness, native_file: Path) -> None:
     trainer, stop, dtype = _prepare(harness, arguments)
     checkpoint = _resume_point(harness, trainer.args) if harness.resume else None
     if harness.leash:
-        harness.leash.defer(lambda: None)
+        harness.leash.defer()
     metrics = _train(trainer, checkpoint)
     if stop.stopped:
         leave()
@@ -51,12 +51,14 @@ def _prepare(harness: Harness, arguments: Arguments) -> tuple[Any, Any, Any]:
         worker_fsdp.allow_on_cpu()
         worker_fsdp.group_head()
     args = worker_trainer.configuration(arguments)
+    harness.events.emit("doing", what="loading the model")
     tokenizer, model = worker_model.load_tokenizer(arguments), worker_model.load_model(arguments)
     worker_model.refuse_outside(model, tokenizer)
     require_same(model, tokenizer, harness.events, "the model to start from")
     dtype = model.dtype
     stop, callbacks = _callbacks(harness, rewards)
     more = {"callbacks": callbacks, **({"reward_funcs": rewards.functions} if rewards else {})}
+    harness.events.emit("doing", what="turning the rows into tokens")
     trainer = worker_trainer.build(arguments, args, model, tokenizer, given, **more)
     if getattr(trainer, "ref_model", None) is not None:
         require_same(trainer.ref_model, tokenizer, harness.events, "the reference")

@@ -54,7 +54,8 @@ def trains(runs: Path) -> bool:
 def worker_of(orchestrator: int) -> int:
     import psutil
 
-    return next(p.pid for p in psutil.Process(orchestrator).children() if "backends.fake.worker" in p.cmdline())
+    below = psutil.Process(orchestrator).children(recursive=True)
+    return next(p.pid for p in below if p.cmdline()[1:3] == ["-m", "backends.fake.worker"])
 
 
 def test_a_run_succeeds_and_remembers_everything(sft: Sft, runs: Path, base: Path, cli: Cli) -> None:
@@ -126,6 +127,16 @@ def test_a_failed_run_can_be_resumed_once_mended(sft: Sft, runs: Path, cli: Cli)
     lines = (only(runs).path / "attempts/002/events.jsonl").read_text().splitlines()
     steps = [json.loads(line).get("step") for line in lines]
     assert [s for s in steps if s] == [3, 4, 5]
+
+
+def test_what_only_an_earlier_attempt_logged_is_kept(sft: Sft, runs: Path, cli: Cli) -> None:
+    """A run that is resumed at its last step logs no loss any more."""
+    sft(code=8, die_at=3)
+    with (only(runs).path / "attempts/001/events.jsonl").open("a") as events:
+        events.write(json.dumps({"type": "step", "step": 2, "metrics": {"loss": 9.0, "eval_loss": 0.25}}) + "\n")
+    cli("sft", "--resume", "t")
+    assert only(runs).manifest.metrics["eval_loss"] == 0.25
+    assert only(runs).manifest.metrics["loss"] < 9
 
 
 @pytest.mark.parametrize("role", ["data.train", "model"])
