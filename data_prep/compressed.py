@@ -10,7 +10,7 @@ from typing import IO, Any, Protocol, cast
 from data_prep.faults import DataFault
 from data_prep.needs import needed
 
-_FREE, _RATIO = 256 * 2**20, 200
+_FREE, _RATIO = 64 * 2**20, 200
 """A file may expand this far whatever its size; past that, no more than so many times."""
 
 

@@ -9,6 +9,9 @@ from data_prep.faults import DataFault
 
 _HTML = "this is an HTML page, not data; the download went wrong"
 _PICTURE = "this is a picture, not data"
+_MEDIA = "this is sound or video, not data"
+_WEIGHTS = "these are a model's weights, not data"
+_ROWS = "name the file whose rows name it; rows with sound or video are refused all the same"
 _PICKLE = "this is a Python pickle, which may run code when it is read"
 _NO_DATA = {
     b"version https://git-lfs": ("this is a Git-LFS pointer, not the data", "git lfs pull"),
@@ -21,6 +24,11 @@ _NO_DATA = {
     b"\x89png": (_PICTURE, "name the file whose rows name the pictures"),
     b"\xff\xd8\xff": (_PICTURE, "name the file whose rows name the pictures"),
     b"gif8": (_PICTURE, "name the file whose rows name the pictures"),
+    b"id3": (_MEDIA, _ROWS),
+    b"riff": (_MEDIA, _ROWS),
+    b"\xff\xfb": (_MEDIA, _ROWS),
+    b"oggs": (_MEDIA, _ROWS),
+    b"gguf": (_WEIGHTS, "name a file of rows"),
     b"\x80\x02": (_PICKLE, "export its rows as JSON lines"),
     b"\x80\x03": (_PICKLE, "export its rows as JSON lines"),
     b"\x80\x04": (_PICKLE, "export its rows as JSON lines"),
@@ -52,6 +60,8 @@ def refuse_no_data(path: Path, head: bytes) -> None:
     for mark, (what, fix) in _NO_DATA.items():
         if start.startswith(mark):
             raise DataFault(what, where=f"{path}:1", fix=fix)
+    if head[4:8] == b"ftyp":  # MP4 and its relatives begin with the length of their first box
+        raise DataFault(_MEDIA, where=f"{path}:1", fix=_ROWS)
 
 
 def compression(head: bytes) -> str:

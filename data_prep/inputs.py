@@ -49,13 +49,18 @@ def inputs(named: list[Path]) -> list[Input]:
     """
     found = [each for path in named for each in (_below(path) if path.is_dir() else [_file(path)])]
     names = [each.name for each in found]
-    told = [each if names.count(each.name) == 1 else replace(each, name=str(each.path)) for each in found]
+    told = [each if names.count(each.name) == 1 else replace(each, name=_told(str(each.path))) for each in found]
     return _with_splits(told)
 
 
 def _file(path: Path) -> Input:
     require_file(path)
-    return Input(path, path.name, path.resolve().parent)
+    return Input(path, _told(path.name), path.resolve().parent)
+
+
+def _told(name: str) -> str:
+    """A file's name as text: bytes of it that are no letters are written out."""
+    return name.encode("utf-8", "backslashreplace").decode()
 
 
 def _below(folder: Path) -> list[Input]:
@@ -79,7 +84,9 @@ def listed(folder: Path, paths: list[Path], *, links: bool = False) -> list[Inpu
     for path in paths:
         if not links and not path.resolve().is_relative_to(root):
             raise DataFault("a link that leads out of the folder", where=str(path), fix="name the file it leads to")
-    found = [Input(path, str(path.relative_to(folder)), root, _split(path.relative_to(folder))) for path in paths]
+    found = [
+        Input(path, _told(str(path.relative_to(folder))), root, _split(path.relative_to(folder))) for path in paths
+    ]
     return _with_splits(found)
 
 

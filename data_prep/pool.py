@@ -5,6 +5,8 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import threading
+import time
 from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -18,6 +20,8 @@ from data_prep.work import Recipe, Result, Worker
 
 _AHEAD = 2
 """Batches on the way for each process: enough that none waits, few enough that memory stays flat."""
+_LOOK = 0.5
+"""Seconds between looks at whether the owner still lives."""
 _worker: Worker
 
 
@@ -39,7 +43,7 @@ def results(batches: Iterator[Batch], recipe: Recipe, pictures: Pictures, proces
     # fork, where there is one: it needs no import of the program's main module, and starts before any thread does
     method = "fork" if "fork" in multiprocessing.get_all_start_methods() else None
     context: Any = multiprocessing.get_context(method)
-    with ProcessPoolExecutor(processes, context, _begin, (recipe, pictures)) as pool:
+    with ProcessPoolExecutor(processes, context, _begin, (recipe, pictures, os.getpid())) as pool:
         try:
             yield from _in_order(pool, batches, processes * _AHEAD)
         except BrokenProcessPool:
@@ -59,10 +63,18 @@ def _in_order(pool: ProcessPoolExecutor, batches: Iterator[Batch], ahead: int) -
         yield waiting.popleft().result()
 
 
-def _begin(recipe: Recipe, pictures: Pictures) -> None:
+def _begin(recipe: Recipe, pictures: Pictures, owner: int) -> None:
     global _worker  # noqa: PLW0603  (a process has one, and pays for it once)
+    threading.Thread(target=_end_with, args=(owner,), daemon=True).start()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches every process; the first one tells the others
     _worker = Worker(recipe, pictures)
+
+
+def _end_with(owner: int) -> None:
+    """End when the owner is gone: killed, it tells nobody, and each would wait for work for ever."""
+    while os.getppid() == owner:
+        time.sleep(_LOOK)
+    os._exit(1)
 
 
 def _result(batch: Batch) -> Result:

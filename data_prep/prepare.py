@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import shutil
 import tempfile
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -25,6 +24,7 @@ from data_prep.options import Options
 from data_prep.out import Out
 from data_prep.pictures import FOLDER as PICTURES
 from data_prep.pictures import Pictures, named_in
+from data_prep.place import making
 from data_prep.pool import cores, results
 from data_prep.reading import Reading
 from data_prep.splits import Split
@@ -38,6 +38,18 @@ _ALONE = 8 * 2**20
 """Bytes that one process reads faster than several start."""
 NO_FAULT = ("duplicate", "leak_exact", "leak_words", "max_tokens")
 """Reasons for which a row is left out that are no fault of it."""
+
+
+_PLACE = "name the folder that the pictures lie below with --images"
+_MENDS = {
+    "picture_missing": _PLACE,
+    "picture_outside": _PLACE,
+    "picture_url": "download the pictures, write their paths into the rows",
+    "not_utf8": "name the encoding with --encoding",
+    "columns": "say which column is which with --columns",
+    "other_format": "prepare each format by itself",
+}
+"""What to do first, by the most frequent fault."""
 
 
 def check(files: list[Input], options: Options, tick: Tick = lambda *_: None) -> DataManifest:
@@ -57,18 +69,8 @@ def prepare(files: list[Input], options: Options, folder: Path, tick: Tick = lam
         DataFault: the data can't be used, or too many of its rows can't.
         FileExistsError: the folder is there already.
     """
-    if folder.exists():
-        raise FileExistsError(str(folder))
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    part = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
-    try:
-        made = _make(files, options, part, tick, keep=True)
-        part.chmod(0o755)
-        part.rename(folder)
-    except BaseException:
-        shutil.rmtree(part, ignore_errors=True)
-        raise
-    return made
+    with making(folder) as part:
+        return _make(files, options, part, tick, keep=True)
 
 
 def key(contents: list[tuple[str, str]], options: Options) -> str:
@@ -206,6 +208,9 @@ def _too_many(lost: int, rows: int, ledger: Ledger, allowed: float) -> DataFault
     reasons = ", ".join(f"{reason} {count:,}" for reason, count in ledger.dropped.most_common())
     share = f"{lost:,} of {rows:,} rows can't be used ({reasons})"
     (where, what), *others = ledger.first
-    fix = f"mend or remove these rows, or allow more with --max-dropped (now {allowed:g})"
+    worst = next((reason for reason, _ in ledger.dropped.most_common() if reason not in NO_FAULT), "")
+    first = _MENDS.get(worst, "mend or remove these rows")
+    fix = f"{first}, or allow more with --max-dropped (now {allowed:g})"
     told = tuple(f"{place}: {words}" for place, words in others)
-    return DataFault(f"{what}; {share}", where=where, why="so many may mean a wrong format", fix=fix, others=told)
+    why = "rows at fault are left out only while they are few: more may mean a wrong format, or a folder not named"
+    return DataFault(f"{what}; {share}", where=where, why=why, fix=fix, others=told)

@@ -67,7 +67,7 @@ class Reading:
         before = 0
         for file, kind in zip(self.files, self._kinds, strict=True):
             self._begun.append((file, kind))
-            yield from batches(file.path, kind, self._encoding, self._done(file, kind))
+            yield from batches(file.path, kind, self._encoding, self._done(file, kind), self._taken(before))
             before += file.path.stat().st_size
             self.taken = before
 
@@ -92,6 +92,12 @@ class Reading:
                     split=file.split,
                 )
             )
+
+        return note
+
+    def _taken(self, before: int) -> Callable[[int], None]:
+        def note(taken: int) -> None:
+            self.taken = before + taken
 
         return note
 

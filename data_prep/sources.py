@@ -15,6 +15,8 @@ from data_prep.needs import needed
 from data_prep.options import Options
 
 ANY = "**/*"
+_PATIENCE = 10.0
+"""Seconds that the hub may take for its first answer."""
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 _HUB = re.compile(r"[\w.-]+/[\w.-]+")
 
@@ -102,10 +104,12 @@ def from_hub(wanted: Source, revision: str | None) -> Found:
     hub = needed("huggingface_hub", f"{wanted.repository} lies on the hub")
     pinned = revision or wanted.revision
     try:
+        hub.HfApi().dataset_info(wanted.repository, revision=pinned, timeout=_PATIENCE)  # says at once what is wrong
         patterns = [wanted.files] if wanted.files != ANY else ["*.parquet", "*.json*", "*.csv", "*.tsv", "README.md"]
         place = hub.snapshot_download(wanted.repository, repo_type="dataset", revision=pinned, allow_patterns=patterns)
     except Exception as error:  # noqa: BLE001  (every way a download can fail, told in one way)
-        fix = f"copy its files to a folder and name it with --from-mirror; the paths are {wanted.files}"
+        paths = f"; the paths are {wanted.files}" if wanted.files != ANY else ""
+        fix = f"copy its files to a folder and name it with --from-mirror{paths}"
         what = f"can't be downloaded: {str(error).splitlines()[0] if str(error) else type(error).__name__}"
         raise DataFault(what, where=wanted.repository, fix=fix) from None
     return Found(wanted, Path(place), Path(place).name)

@@ -38,6 +38,9 @@ def unknown(row: Row, where: str) -> DataFault:
     if is_message(row):
         fix = 'put them into one row: {"messages": [...]}'
         return DataFault("turns of a conversation where rows are expected", where=where, fix=fix)
+    if row and all(isinstance(value, dict) for value in row.values()):
+        what = "an object that holds only objects: a description of sets, or rows under names, and no row"
+        return DataFault(what, where=where, fix="name the files of rows, or write the inner objects one a line")
     have = ", ".join(f"`{column}`" for column in list(row)[:12]) or "nothing"
     known = "; ".join(f"{each.name}: {each.reads}" for each in ORDER)
     return DataFault(

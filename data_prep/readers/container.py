@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Literal
 
-from data_prep.batch import Batch
+from data_prep.batch import LONGEST, Batch
 from data_prep.faults import DataFault
 from data_prep.jsontext import NotJson, parse
-from data_prep.opening import BLOCK, Opened, require_file
+from data_prep.opening import Opened, require_file
 from data_prep.readers import array, document, lines, parquet, table
 
 Container = Literal["jsonl", "json array", "json", "csv", "parquet", "arrow"]
@@ -35,23 +35,46 @@ def container(path: Path, encoding: str | None = None) -> Container:
     if binary:
         return binary
     with Opened(path, encoding) as opened:
-        return _of_text(path, opened.peek())
+        return _of_text(path, *_head(opened))
 
 
-def batches(path: Path, kind: Container, encoding: str | None, done: Callable[[Opened], None]) -> Iterator[Batch]:
+def _head(opened: Opened) -> tuple[bytes, bool]:
+    """The beginning of a text, and whether that is all of it.
+
+    A row may be longer than a block: of an object its whole line is read, and something of what comes after it.
+    """
+    head = opened.block()
+    while head.lstrip()[:1] == b"{" and not head.lstrip().partition(b"\n")[2].lstrip() and len(head) <= LONGEST:
+        more = opened.block()
+        if not more:
+            return head, True
+        head += more
+    return head, False
+
+
+def batches(
+    path: Path,
+    kind: Container,
+    encoding: str | None,
+    done: Callable[[Opened], None],
+    taken: Callable[[int], None] = lambda _: None,
+) -> Iterator[Batch]:
     """Every batch of a file.
 
     Args:
+        taken: called with the bytes of the file that were read so far.
         done: called with the file once it was read to its end.
 
     Raises:
         DataFault: while reading, as soon as something makes the rest unreadable.
     """
     if kind in ("parquet", "arrow"):
-        yield from parquet.parquet(path) if kind == "parquet" else parquet.arrow_stream(path)
+        yield from parquet.parquet(path, taken) if kind == "parquet" else parquet.arrow_stream(path, taken)
     with Opened(path, encoding) if kind in _TEXT else _plain(path) as opened:
         if kind in _TEXT:
-            yield from _TEXT[kind](opened)
+            for batch in _TEXT[kind](opened):
+                taken(opened.taken)
+                yield batch
         done(opened)
 
 
@@ -67,14 +90,14 @@ def _binary(path: Path) -> Container | None:
     return "arrow" if head.startswith(b"\xff\xff\xff\xff") else None
 
 
-def _of_text(path: Path, head: bytes) -> Container:
+def _of_text(path: Path, head: bytes, whole: bool) -> Container:
     first, _, rest = head.lstrip().partition(b"\n")
     if not first:
         raise DataFault("the data file holds no row", where=str(path), fix="one JSON object a line")
     if first[:1] not in (b"{", b"["):
-        return _of_plain(path)
+        return _of_plain(path, head)
     after = rest.lstrip()[:1]
-    if first[:1] == b"{" and not after and len(head) < BLOCK and _fault(first) is None:
+    if first[:1] == b"{" and not after and whole and _fault(first) is None:
         return "json"
     if first[:1] == b"{":
         return "jsonl" if _whole(first) or after == b"{" or (not rest and len(head) > len(first)) else "json"
@@ -92,7 +115,10 @@ def _holds_turns(head: bytes) -> bool:
         return False
 
 
-def _of_plain(path: Path) -> Container:
+def _of_plain(path: Path, head: bytes) -> Container:
+    if b"\0" in head[:4096]:
+        fix = "name a file of rows, or say with --encoding what text this is"
+        raise DataFault("binary data, and no kind that is known here", where=f"{path}:1", fix=fix)
     endings = {ending.lower() for ending in path.suffixes}
     if endings & {".csv", ".tsv"}:
         return "csv"

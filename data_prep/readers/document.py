@@ -24,7 +24,9 @@ def batches(opened: Opened) -> Iterator[Batch]:
     try:
         value, _ = parse(text)
     except NotJson as fault:
-        raise DataFault(fault.what, where=f"{path}:{1 + fault.line}", fix="mend the file there") from None
+        several = "Extra data" in fault.what
+        fix = "write each object on a line of its own, for instance: jq -c . FILE" if several else "mend the file there"
+        raise DataFault(fault.what, where=f"{path}:{1 + fault.line}", fix=fix) from None
     keys = _keys(value) if isinstance(value, dict) else []
     if len(keys) > 1:
         raise DataFault(
@@ -40,7 +42,7 @@ def _whole(opened: Opened) -> bytes:
         size += len(block)
         if size > LONGEST:
             what = f"one JSON object of more than {LONGEST:,} bytes"
-            fix = "write its rows as JSON lines, for instance: jq -c '.data[]' FILE"
+            fix = "write its rows as JSON lines, for instance: jq -c '.data[]' FILE; no row may be as long"
             raise DataFault(what, where=f"{opened.path}:1", fix=fix)
     return b"".join(blocks)
 

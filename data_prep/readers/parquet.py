@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -54,7 +54,7 @@ class Record:
             yield from _rows(stream.read_next_batch(), self.first)
 
 
-def parquet(path: Path) -> Iterator[Batch]:
+def parquet(path: Path, taken: Callable[[int], None]) -> Iterator[Batch]:
     """The row groups of a Parquet file.
 
     Raises:
@@ -63,12 +63,14 @@ def parquet(path: Path) -> Iterator[Batch]:
     file, first = _file(path), 1
     with file:
         sizes = [file.metadata.row_group(n).num_rows for n in range(file.metadata.num_row_groups)]
+    whole = path.stat().st_size
     for group, rows in enumerate(sizes):
+        taken(whole * group // len(sizes))
         yield RowGroup(str(path), group, first, rows)
         first += rows
 
 
-def arrow_stream(path: Path) -> Iterator[Batch]:
+def arrow_stream(path: Path, taken: Callable[[int], None]) -> Iterator[Batch]:
     """The record batches of an Arrow file, as `save_to_disk` of datasets writes it.
 
     Raises:
@@ -81,6 +83,7 @@ def arrow_stream(path: Path) -> Iterator[Batch]:
                 sink = arrow.BufferOutputStream()
                 with arrow.ipc.new_stream(sink, batch.schema) as writer:
                     writer.write_batch(batch)
+                taken(source.tell())
                 yield Record(str(path), first, sink.getvalue().to_pybytes())
                 first += batch.num_rows
     except (OSError, ValueError) as error:

@@ -10,7 +10,6 @@ import click
 from data_prep import fresh, prepare
 from data_prep.manifest import DataManifest
 from orchestrator.cli.data import request, summary
-from orchestrator.errors import OutputExists
 
 
 @click.command(short_help="Turn files of any known layout into data that trains, with a manifest.")
@@ -30,8 +29,6 @@ def command(
         found = fresh.fresh(output, files, options)
         if found:
             return _tell(found, output, "unchanged", as_json=as_json)
-        if output.exists():
-            raise OutputExists("the folder is there already", where=str(output), fix="name another one, or remove it")
         with request.shown("preparing", quiet=as_json) as tick:
             made = prepare.prepare(files, options, output, tick)
         fresh.remember(output, files, made)

@@ -20,7 +20,7 @@ from data_prep.splits import Shares
 from data_prep.tokenizer import ModelTokenizer
 from orchestrator import progress
 from orchestrator.cli.options import JSON
-from orchestrator.errors import DataError
+from orchestrator.errors import DataError, OutputExists
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 _SHARE = click.FloatRange(0, 1)
@@ -137,15 +137,21 @@ def told() -> Iterator[None]:
         yield
     except DataFault as fault:
         raise DataError(fault.what, where=fault.where, why=fault.why, fix=fault.fix, details=fault.others) from None
+    except FileExistsError as error:
+        fix = "name another one, or remove it"
+        raise OutputExists("the folder is there already", where=error.filename or str(error), fix=fix) from None
 
 
 @contextmanager
 def shown(title: str, *, quiet: bool) -> Iterator[Tick]:
     """A bar, or plain lines, of how much was read."""
-    bar = progress.make(quiet)
+    bar, last = progress.make(quiet), -1
 
     def tick(taken: int, total: int, _rows: int) -> None:
-        bar.event({"type": "step", "step": taken // _MEGA, "total": max(total // _MEGA, 1), "metrics": {}})
+        nonlocal last
+        if taken // _MEGA != last:
+            last = taken // _MEGA
+            bar.event({"type": "step", "step": last, "total": max(total // _MEGA, 1), "metrics": {}})
 
     with bar.stage(f"{title} (MiB)"):
         yield tick

@@ -10,7 +10,6 @@ import click
 from data_prep import anew, prepare
 from orchestrator.cli.data import request, summary
 from orchestrator.cli.options import JSON
-from orchestrator.errors import OutputExists
 
 _SHARE = click.FloatRange(0, 1)
 
@@ -26,8 +25,6 @@ def command(folder: Path, output: Path, as_json: bool, **given: Any) -> None:
     """Divide the rows of the prepared FOLDER anew. A row goes where its prompt's seeded hash puts it."""
     with request.told():
         files, options = anew.anew(folder, given["validation"], given["test"], given["seed"])
-        if output.exists():
-            raise OutputExists("the folder is there already", where=str(output), fix="name another one, or remove it")
         with request.shown("splitting", quiet=as_json) as tick:
             made = prepare.prepare(files, options, output, tick)
     click.echo(made.model_dump_json(indent=2) if as_json else "\n".join([*summary.lines(made), f"made      {output}"]))

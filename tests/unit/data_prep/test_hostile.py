@@ -110,6 +110,11 @@ def test_the_wrong_encoding_is_told(write: Write, refused: Refused) -> None:
         (b"\x80\x04\x95" + b"x" * 50, "pickle"),
         (b"\x89PNG\r\n\x1a\n" + b"x" * 50, "picture"),
         (b"SQLite format 3\0", "SQLite"),
+        (b"ID3\x04" + b"\0" * 50, "sound or video"),
+        (b"\0\0\0\x18ftypisom", "sound or video"),
+        (b"\x01words\0\0\0", "binary data"),
+        (b'{"one": {"file_name": "a.json"}, "two": {}}', "an object that holds only objects"),
+        (b'{\n"text": "a"}\n{\n"text": "b"}', "Extra data"),
         (b'[{"prompt": "a", "completion": "b"}, {"prompt": "c", ', "the file ends here"),
         (b'[{"prompt": "a", "completion": "b"} {"prompt": "c"}]', "an array goes on with `,`"),
         (b'[{"prompt": "a", "completion": "b"}] tail', "something follows the end"),
@@ -202,6 +207,20 @@ def test_a_decompression_bomb_is_refused(write: Write, refused: Refused, monkeyp
 def test_a_name_is_not_believed(write: Write, make: Prepare) -> None:
     assert len(make(write("d.jsonl.gz", GOOD)).rows()) == 1
     assert len(make(write("d.json", GOOD + b'\n{"prompt":"c","completion":"d"}'), "other").rows()) == 2
+
+
+@pytest.mark.parametrize("rows", [1, 3])
+def test_a_first_row_may_be_longer_than_a_block(write: Write, make: Prepare, rows: int) -> None:
+    text = b"".join(b'{"prompt": "%d", "completion": "%s"}\n' % (n, b"x" * (3 * 2**20)) for n in range(rows))
+    assert make(write("d.jsonl", text)).manifest.counts.kept == rows
+    under = b'{"data": [' + b", ".join(text.splitlines()) + b"]}"
+    assert make(write("under.json", under), "under").manifest.counts.kept == rows
+
+
+def test_a_name_that_is_no_text(work: Path, make: Prepare) -> None:
+    path = Path(os.fsdecode(os.fsencode(work) + b"/d\xff.jsonl"))
+    path.write_bytes(GOOD + b"\n" + GOOD)
+    assert make(path).ledger() == [("d\\udcff.jsonl:2", "dropped", "duplicate")]
 
 
 def test_tables(write: Write, make: Prepare, refused: Refused) -> None:
