@@ -17,6 +17,7 @@ COMMANDS = {
     "merge": "Merge a run's adapter into its base model.",
     "eval": "Compare the models of a chain on held-out items.",
     "run": "Run a recipe: one stage or a whole pipeline; or resume a run.",
+    "tasks": "List, try and check RL tasks, without a model.",
     "data": "Prepare, check, split and show training data.",
     "plan": "Show what a recipe would run; start nothing.",
     "runs": "List, show, compare and remove runs.",

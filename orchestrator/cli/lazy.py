@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import keyword
 from typing import Any, cast
 
 import click
@@ -13,7 +14,7 @@ class LazyGroup(click.Group):
 
     Args:
         package: where the modules are.
-        commands: name -> line of help. A name that is a keyword or builtin has its module under `name_`.
+        commands: name -> line of help. A name that is a keyword has its module under `name_`.
     """
 
     def __init__(self, *args: Any, package: str, commands: dict[str, str], **more: Any) -> None:
@@ -26,7 +27,8 @@ class LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in self._listed:
             return None
-        return cast(click.Command, importlib.import_module(f"{self._package}.{cmd_name}").command)
+        module = f"{cmd_name}_" if keyword.iskeyword(cmd_name) else cmd_name
+        return cast(click.Command, importlib.import_module(f"{self._package}.{module}").command)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

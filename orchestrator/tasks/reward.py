@@ -6,9 +6,9 @@ import math
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
-from orchestrator.errors import TaskError
+from orchestrator.errors import PostTrainError, TaskError
 from orchestrator.tasks.episode import Episode
-from orchestrator.tasks.place import place_of
+from orchestrator.tasks.place import place_of, raised_at
 
 Score = Callable[[Episode], Awaitable[float]]
 
@@ -31,15 +31,23 @@ class Reward:
         """The score.
 
         Raises:
-            TaskError: it is no finite number.
+            TaskError: the function raised, or gave no finite number.
         """
-        value = await self.score(episode)
-        if isinstance(value, bool | int | float) and math.isfinite(value):
-            return float(value)
-        raise TaskError(
-            f"reward {self.name!r} gave {value!r} for sample {episode.sample.id!r}",
-            where=place_of(self.score),
-            why="one such value spoils the advantage of its whole group",
+        try:
+            value = await self.score(episode)
+        except PostTrainError:
+            raise
+        except Exception as error:
+            raise self._wrong(episode, f"raised {type(error).__name__}: {error}", raised_at(error)) from error
+        if not isinstance(value, bool | int | float) or not math.isfinite(value):
+            raise self._wrong(episode, f"gave {value!r}", place_of(self.score))
+        return float(value)
+
+    def _wrong(self, episode: Episode, what: str, where: str | None) -> TaskError:
+        return TaskError(
+            f"reward {self.name!r} {what} for sample {episode.sample.id!r}",
+            where=where,
+            why="one episode without a reward spoils the advantage of its whole group",
             fix="return a finite number for every episode, 0.0 when it can't be judged",
         )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import get_args
@@ -9,7 +10,7 @@ from typing import get_args
 from orchestrator.errors import TaskError
 from orchestrator.tasks.environment import Environment
 from orchestrator.tasks.playing import Policy
-from orchestrator.tasks.reward import Reward
+from orchestrator.tasks.reward import Reward, Score
 from orchestrator.tasks.sample import Sample, Split
 
 
@@ -67,6 +68,7 @@ def _problems(task: Task) -> list[str]:
     twice = sorted({name for name in names if names.count(name) > 1})
     found = [f"two rewards are called {name!r}; metrics could not tell them apart" for name in twice]
     found += [f"reward {r.name!r} has weight {r.weight}; it must be above 0" for r in task.rewards if not r.weight > 0]
+    found += [f"reward {r.name!r} is not `async def`" for r in task.rewards if not _is_async(r.score)]
     found += [f"`{split}` holds no samples" for split in get_args(Split) if not len(task.samples(split))]
     found += [] if names else ["it has no reward"]
     if min(limits.max_turns, limits.max_tokens, limits.context) < 1:
@@ -74,3 +76,7 @@ def _problems(task: Task) -> list[str]:
     elif limits.max_tokens >= limits.context:
         found.append(f"max_tokens {limits.max_tokens} leaves no room for a prompt within context {limits.context}")
     return found
+
+
+def _is_async(score: Score) -> bool:
+    return inspect.iscoroutinefunction(score) or inspect.iscoroutinefunction(getattr(score, "__call__", None))  # noqa: B004

@@ -67,7 +67,7 @@ def solved(sample: Sample) -> Policy:
     return speaking(assistant(sample.data["answer"]))
 
 
-def task(data: str = str(ROWS), max_tokens: int = 64) -> Task:
+def task(*, data: str = str(ROWS), max_tokens: int = 64) -> Task:
     """The parameters are the task's options: `--task-option data=rows.jsonl`."""
     train, validation = samples(data)
     return Task(

@@ -137,12 +137,22 @@ def test_a_reward_that_is_no_number_is_refused_with_its_line(value: Any) -> None
     assert str(raised.value.where).startswith(__file__)
 
 
+def test_a_reward_that_raises_is_told_with_its_line() -> None:
+    async def wrong(episode: Episode) -> float:
+        raise KeyError("k")
+
+    with pytest.raises(TaskError, match="'wrong' raised KeyError") as raised:
+        asyncio.run(Reward("wrong", wrong)(played(guessing(), "5")))
+    assert str(raised.value.where).startswith(__file__)
+
+
 @pytest.mark.parametrize(
     ("changes", "told"),
     [
         ({"rewards": []}, "no reward"),
         ({"rewards": [Reward("a", found), Reward("a", found)]}, "two rewards"),
         ({"rewards": [Reward("a", found, 0.0)]}, "above 0"),
+        ({"rewards": [Reward("a", lambda episode: 1.0)]}, "not `async def`"),  # type: ignore[arg-type, return-value]
         ({"train": []}, "`train` holds no samples"),
         ({"limits": Limits(max_turns=0)}, "at least 1"),
         ({"limits": Limits(max_tokens=100, context=100)}, "no room for a prompt"),

@@ -1,0 +1,1 @@
+"""The data analyst's questions, and how answers to them are graded."""
