@@ -10,6 +10,7 @@ from orchestrator import atomic
 from orchestrator.backend import ArtifactFile
 
 _BIG = 64 * 2**20
+_LONG = 2**30
 
 
 def file_digest(path: Path, memory: Path | None = None) -> str:
@@ -45,6 +46,11 @@ def model_digest(folder: Path, memory: Path | None = None) -> str:
     """Digest of what makes a model folder behave as it does: weights, config, tokenizer, template."""
     kept = {".safetensors", ".json", ".jinja", ".model", ".txt"}
     return combined(tuple(f for f in folder_files(folder, memory) if Path(f.path).suffix in kept))
+
+
+def is_slow(folder: Path) -> bool:
+    """Whether the digest of a model's weights takes longer than a moment, and its reader should be told."""
+    return sum(p.stat().st_size for p in folder.glob("*.safetensors")) > _LONG
 
 
 def _remembered(note: Path) -> str | None:

@@ -8,13 +8,10 @@ from typing import Any
 
 from orchestrator import prepared
 from orchestrator.cache import cache_root
-from orchestrator.digest import file_digest, model_digest
+from orchestrator.digest import file_digest, is_slow, model_digest
 from orchestrator.manifest import DataParent
 from orchestrator.preflight.data import DataLook
 from orchestrator.spec import RunSpec
-
-_LONG = 2**30
-"""Bytes of weights whose digest takes longer than a moment."""
 
 
 def identify(spec: RunSpec, parents: list[str], look: DataLook, say: Callable[[str], None]) -> dict[str, Any]:
@@ -66,7 +63,7 @@ def _model(spec: RunSpec, say: Callable[[str], None]) -> str:
         return "no model"
     if not spec.model.path or not path.is_dir():
         return f"hub:{spec.model.path}@{spec.model.revision or 'newest'}"
-    if sum(p.stat().st_size for p in path.glob("*.safetensors")) > _LONG:
+    if is_slow(path):
         say(f"reading {path.name} for its digest")
     return f"sha256:{model_digest(path, cache_root() / 'digests')}"
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from orchestrator import artifacts, atomic, attempt, envs, inputs, manifest, provenance, registry
+from orchestrator import artifacts, atomic, attempt, bases, envs, inputs, manifest, provenance, registry
 from orchestrator.ending import Ending
 from orchestrator.errors import (
     DataError,
@@ -51,6 +51,7 @@ class Runner:
         """
         self._environment(plan)
         self._unchanged(plan)
+        bases.require_unchanged(plan, self.say)
         folder, record = RunDir(plan.run_dir), self._record(plan)
         folder.create()
         with owned(plan.run_dir):
