@@ -19,7 +19,7 @@ from orchestrator.preflight import combinations, data, environment, folder, hype
 from orchestrator.recipe import Recipe, Settings, Value
 from orchestrator.resolve import Resolved, resolve
 from orchestrator.spec import RunSpec
-from orchestrator.store import Store
+from orchestrator.store import Run, Store
 
 _NOTHING = ModelRef(label="base", path="")
 
@@ -68,6 +68,12 @@ class Planner:
             if plan.spec.stage != "eval":
                 named["previous model"] = plan.run_id
         return self.plans
+
+    def again(self, run: Run) -> RunPlan:
+        """The plan of a finished run anew, with everything as its manifest has it."""
+        record = run.manifest
+        spec = record.spec.model_copy(update={"name": f"{record.spec.name[:90]}-again"})
+        return self._stage(Resolved(spec, record.origins), [self._link(str(p.path)) for p in record.parents], None)
 
     def _follow(self, recipe: Recipe, index: int) -> Recipe:
         """In a pipeline a stage that names nothing to start from starts from the model of the stage before."""
