@@ -14,7 +14,7 @@ from data_prep.traits import Trait, Traits
 
 _SHOWN = 5
 """Faulty rows named before reading stops."""
-_TICK, _PICTURED = 20_000, 2_000
+_TICK, _PICTURED = 20_000, 5_000
 """Rows between ticks: fewer where each names files that are looked at."""
 
 

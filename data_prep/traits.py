@@ -40,6 +40,10 @@ class Traits:
 
     def look(self, number: int, row: Row) -> str | None:
         """Note the traits of a row; what is wrong with it whatever the engine, or None."""
+        if any(isinstance(row.get(column), list) for column in ("prompt", "completion")):
+            self.found.setdefault("turns", Trait(number, "conversations"))
+        if inline.listed(row) is None and not any(True for _ in inline.parts(row)):
+            return None
         for name, words in _traits(row):
             self.found.setdefault(name, Trait(number, words))
         return next((wrong for part in inline.parts(row) if (wrong := _misshapen(part))), None) or self._broken(row)
@@ -61,8 +65,6 @@ class Traits:
 
 
 def _traits(row: Row) -> Iterator[tuple[str, str]]:
-    if any(isinstance(row.get(column), list) for column in ("prompt", "completion")):
-        yield "turns", "conversations"
     beside, pictures = inline.listed(row), inline.pictures(row)
     if pictures or beside:
         yield "pictures", "pictures"

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from backends.axolotl import schema
 from orchestrator.backend import Job
 from orchestrator.findings import Finding
-from orchestrator.nearest import nearest
+from orchestrator.nearest import near
 from orchestrator.spec import RunSpec
 
 
@@ -17,11 +17,14 @@ def findings(spec: RunSpec, _: Job) -> list[Finding]:
 
 
 def _names(spec: RunSpec) -> Iterator[Finding]:
-    for setting, given in (("optimizer", spec.training.optimizer), ("lr_scheduler", spec.training.lr_scheduler)):
+    training = spec.training
+    named = (("optimizer", training.optimizer, "adamw_torch"), ("lr_scheduler", training.lr_scheduler, "cosine"))
+    for setting, given, usual in named:
         known = schema.choices(setting)
         if given not in known:
-            message = f"Axolotl knows no {setting} {given!r}{nearest(given, known)}"
-            yield _error("optimizer", message, f"training.{setting}", fix=f"training.{setting}: {known[0]}")
+            meant = usual if usual.startswith(given) else near(given, known) or usual
+            message = f"Axolotl knows no {setting} {given!r}"
+            yield _error("optimizer", message, f"training.{setting}", fix=f"training.{setting}: {meant}")
 
 
 def _warmup(spec: RunSpec) -> Iterator[Finding]:

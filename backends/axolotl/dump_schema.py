@@ -17,6 +17,8 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic.json_schema import GenerateJsonSchema
 
+from backends.axolotl import dump_choices
+
 TARGET = Path(__file__).with_name("schema.json")
 _PACKAGES = ("accelerate", "axolotl", "peft", "torch", "transformers", "trl")
 _NOISE = ("title", "description", "deprecated")
@@ -51,9 +53,15 @@ def main() -> int:
     for name, model in sorted(_plugins().items()):
         properties, further = _schema(model)
         plugins[name], definitions = properties, definitions | further
+    for key, text in dump_choices.top().items():
+        base[key] = dump_choices.narrow(base[key], text)
+    base |= {key: dump_choices.rows(base[key]) for key in dump_choices.ROWS}
+    for name, keys in dump_choices.below().items():
+        for key, text in keys.items():
+            definitions[name]["properties"][key] = dump_choices.narrow(definitions[name]["properties"][key], text)
     tables = {
         "versions": {name: version(name).partition("+")[0] for name in _PACKAGES},
-        "choices": _choices(),
+        "choices": dump_choices.choices(),
         "properties": base,
         "plugins": plugins,
         "$defs": definitions,
@@ -79,17 +87,6 @@ def _schema(model: type[BaseModel]) -> tuple[dict[str, Any], dict[str, Any]]:
         if isinstance(info.alias, str) and field not in properties and model.model_config.get("populate_by_name"):
             properties[field] = properties[info.alias]
     return properties, {name: _closed(_clean(part)) for name, part in whole.get("$defs", {}).items()}
-
-
-def _choices() -> dict[str, list[str]]:
-    """Names that the schema takes as any text and the trainer then refuses."""
-    from axolotl.utils.schemas.enums import CustomSupportedOptimizers
-    from transformers.trainer_utils import SchedulerType
-    from transformers.training_args import OptimizerNames
-
-    optimizers = [str(name.value) for kind in (OptimizerNames, CustomSupportedOptimizers) for name in kind]
-    schedulers = [str(name.value) for name in SchedulerType]
-    return {"optimizer": sorted(set(optimizers)), "lr_scheduler": [*schedulers, "one_cycle", "rex"]}
 
 
 def _closed(part: dict[str, Any]) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from backends.axolotl import value_faults
 from orchestrator.nearest import nearest
 
 _FILE = Path(__file__).with_name("schema.json")
@@ -67,44 +68,12 @@ def problems(given: dict[str, Any]) -> Iterator[tuple[str, str]]:
         elif plugin := plugin_of(key):
             yield key, f"`{key}` is read by the plugin {plugin}, which native.plugins doesn't name; it would be ignored"
         elif not foreign(named):
-            yield key, f"Axolotl has no `{key}`{nearest(key, legible)} and would ignore it without a word"
+            yield key, f"Axolotl would ignore `{key}` without a word: it has no such key{nearest(key, legible)}"
 
 
 def faults(key: str, value: Any, schema: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """The worst thing that is wrong with a value: dotted key and words; nothing when it is right."""
-    from jsonschema import Draft202012Validator
-    from jsonschema.exceptions import best_match
-
-    validator = Draft202012Validator({**schema, "$defs": _tables()["$defs"]})
-    worst = best_match(validator.iter_errors(value))
-    if worst is not None:
-        dotted = ".".join([key, *(str(part) for part in worst.absolute_path)])
-        taken = " or ".join(dict.fromkeys(_taken(worst.schema))) if worst.validator == "anyOf" else ""
-        message = f"takes {taken}, not {worst.instance!r}" if taken else worst.message
-        yield dotted, f"{dotted}: {_words(message, worst.instance)}"
-
-
-def _taken(schema: Any) -> Iterator[str]:
-    """What a value may be, in words; null, which is the same as leaving the key out, is not told."""
-    names = {"boolean": "true or false", "integer": "a whole number", "number": "a number", "string": "text"}
-    for branch in schema.get("anyOf", (schema,)):
-        if "const" in branch or "enum" in branch:
-            yield from (repr(value) for value in branch.get("enum", [branch.get("const")]))
-        elif "anyOf" in branch:
-            yield from _taken(branch)
-        elif "$ref" in branch:
-            yield f"a {branch['$ref'].rpartition('/')[2]}"
-        elif branch.get("type") != "null":
-            yield names.get(branch.get("type", ""), f"a {branch.get('type', 'value')}")
-
-
-def _words(message: str, value: Any) -> str:
-    """YAML reads `2e-5` as text: it wants a point in the mantissa."""
-    try:
-        number = float(value) if isinstance(value, str) else None
-    except ValueError:
-        number = None
-    return message if number is None else f"{message}; write {number!r} without quotes"
+    """Everything that is wrong with a value: dotted key and words; nothing when it is right."""
+    return value_faults.faults(key, value, {**schema, "$defs": _tables()["$defs"]})
 
 
 def _package(plugin: str) -> str:

@@ -58,6 +58,14 @@ REFUSED: list[tuple[str, str, Case, Case]] = [
     ("native.type", "lora", {}, {"native": {"neftune_noise_alpha": "much"}}),
     ("native.type", "full", GPU, {"hardware": TWO, "native": {"fsdp_config": {"activation_checkpoint": False}}}),
     ("native.type", "lora", {}, {"data": {"train": None}, "native": {"datasets": [{"path": "x", "tipe": "alpaca"}]}}),
+    ("native.type", "lora", {}, {"native": {"lr_scheduler": "zigzag"}}),
+    ("native.type", "lora", {}, {"native": {"attn_implementation": "flash"}}),
+    ("native.type", "lora", {}, {"native": {"save_strategy": "sometimes"}}),
+    ("native.type", "lora", {}, {"native": {"tokenizer_type": "LlamaTokenizr"}}),
+    ("native.type", "lora", {}, {"native": {"peft_init_lora_weights": "gausian"}}),
+    ("native.type", "lora", {}, {"native": {"torch_compile_backend": "fast"}}),
+    ("native.type", "lora", {}, {"native": {"wandb_log_model": "model"}}),
+    ("native.type", "lora", {}, {"data": {"train": None}, "native": {"datasets": [{"path": "x", "type": "alpcaa"}]}}),
     ("native.reserved", "lora", {}, {"native": {"output_dir": "out"}}),
     ("native.reserved", "lora", {}, {"native": {"lora_model_dir": "adapter"}}),
     ("native.reserved", "lora", {}, {"native": {"auto_resume_from_checkpoints": True}}),
@@ -202,8 +210,45 @@ def test_held_out_images_lie_where_the_engine_starts(found: Findings, tmp_path: 
     [
         ({"pad_to_sequence_len": "maybe"}, "takes true or false, not 'maybe'"),
         ({"save_steps": "often"}, "takes a whole number or a number, not 'often'"),
-        ({"excess_length_strategy": "cut"}, "'cut' is not one of ['drop', 'truncate', 'raise']"),
+        ({"excess_length_strategy": "cut"}, "takes 'drop' or 'truncate' or 'raise', not 'cut'"),
     ],
 )
 def test_what_a_key_takes_is_said(found: Findings, native: Case, words: str) -> None:
     assert [f for f in found(native=native) if words in f.message]
+
+
+ROWS_OF_ITS_OWN = {"path": "org/rows", "type": "alpaca"}
+
+
+@pytest.mark.parametrize(
+    ("native", "words"),
+    [
+        ({"datasets": [ROWS_OF_ITS_OWN | {"tipe": "x"}]}, "`tipe` without a word: it has no such key; did you mean"),
+        ({"datasets": [ROWS_OF_ITS_OWN | {"ds_type": "jsonl"}]}, "knows no 'jsonl' there; did you mean 'json'?"),
+        ({"datasets": [{"path": "x", "type": {"field_instructionn": "q"}}]}, "did you mean 'field_instruction'?"),
+        ({"datasets": [ROWS_OF_ITS_OWN | {"qqqq": 1}]}, "there are 36, most alike:"),
+        ({"qqqq": 1}, "most alike:"),
+        ({"tokenizer_type": "zzz"}, "most alike:"),
+        ({"lr_scheduler": "cosin"}, "did you mean 'cosine'?"),
+        ({"chat_template": "qwen25"}, "did you mean 'qwen_25'?"),
+        ({"datasets": {"path": "x"}}, "takes a list, not"),
+    ],
+)
+def test_a_wrong_name_is_told_with_few_others(found: Findings, native: Case, words: str) -> None:
+    (message,) = [f.message for f in found(data={"train": None}, native=OWN | native) if f.level == "error"]
+    assert words in message
+    assert len(message) < 300
+
+
+def test_every_wrong_key_of_an_entry_is_told(found: Findings) -> None:
+    native = {"datasets": [ROWS_OF_ITS_OWN | {"tipe": "x", "feild": "y"}]}
+    errors = [f.where for f in found(data={"train": None}, native=native) if f.level == "error"]
+    assert errors == ["native.datasets.0.tipe", "native.datasets.0.feild"]
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"), [("adamw_torch_fusd", "adamw_torch_fused"), ("adam", "adamw_torch"), ("zzz", "adamw_torch")]
+)
+def test_the_nearest_optimizer_is_advised(found: Findings, given: str, meant: str) -> None:
+    (finding,) = found(training={"optimizer": given})
+    assert finding.fix == f"training.optimizer: {meant}"
