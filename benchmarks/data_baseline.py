@@ -55,7 +55,7 @@ def main() -> None:
     places = rows["place"]
     for name, held in (("train", False), ("validation", True)):
         part = rows.select([n for n, place in enumerate(places) if (place < HELD) is held]).select_columns("messages")
-        part.to_json(folder / f"{name}.jsonl")  # with num_proc its forked writers were seen to wait for each other
+        part.to_json(folder / f"{name}.jsonl", num_proc=processes if processes > 1 else None)
     files = [source, *sorted(folder.glob("*.jsonl"))]
     print({file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in files})
 

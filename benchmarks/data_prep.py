@@ -87,16 +87,19 @@ def row(draw: random.Random, words: list[str]) -> str:
 
 def run(command: Sequence[str]) -> Run:
     """Run a command, looking at the memory of all its processes. Shared pages count once, where the system tells."""
-    began, process = time.perf_counter(), psutil.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    most, used = 0, {0: 0.0}
-    while process.poll() is None:
-        family = [process, *children(process)]
-        most = max(most, sum(map(memory, family)))
-        used |= {each.pid: seconds for each in family if (seconds := cpu(each))}
-        time.sleep(_EVERY)
-    clock = time.perf_counter() - began
-    if process.returncode:
-        sys.exit(f"{' '.join(command)}\nended with exit code {process.returncode}\n{process.stdout.read().decode()}")
+    with tempfile.TemporaryFile() as said:  # a pipe that nobody reads stops who writes many progress bars
+        began, process = time.perf_counter(), psutil.Popen(command, stdout=said, stderr=subprocess.STDOUT)
+        most, used = 0, {0: 0.0}
+        while process.poll() is None:
+            family = [process, *children(process)]
+            most = max(most, sum(map(memory, family)))
+            used |= {each.pid: seconds for each in family if (seconds := cpu(each))}
+            time.sleep(_EVERY)
+        clock = time.perf_counter() - began
+        if process.returncode:
+            said.seek(0)
+            text = said.read().decode(errors="replace")
+            sys.exit(f"{' '.join(command)}\nended with exit code {process.returncode}\n{text}")
     return Run(clock, sum(used.values()), most)
 
 

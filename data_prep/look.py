@@ -9,6 +9,8 @@ from itertools import islice
 from pathlib import Path
 
 from data_prep import inputs, manifest
+from data_prep.faults import DataFault
+from data_prep.inputs import Input
 from data_prep.options import Options
 from data_prep.pictures import Pictures
 from data_prep.reading import Reading
@@ -26,19 +28,24 @@ class Seen:
     fault: str = ""
 
 
-def rows(path: Path, options: Options, split: str, skip: int, count: int) -> list[Seen]:
-    """Rows of a prepared folder's split, or of any file as prepare would make them.
+def raw(files: list[Input], options: Options, skip: int, count: int) -> list[Seen]:
+    """Rows of any files as prepare would make them.
 
     Raises:
         DataFault: the data can't be read.
     """
-    if manifest.is_prepared(path):
-        return _prepared(path / f"{split}.jsonl", skip, count)
-    reading = Reading(inputs.inputs([path]), options.encoding)
-    return list(islice(_converted(reading, options), skip, skip + count))
+    return list(islice(_converted(Reading(files, options.encoding), options), skip, skip + count))
 
 
-def _prepared(file: Path, skip: int, count: int) -> list[Seen]:
+def prepared(folder: Path, split: str, skip: int, count: int) -> list[Seen]:
+    """Rows of a split of a prepared folder.
+
+    Raises:
+        DataFault: it has no such split.
+    """
+    found, file = manifest.read(folder).splits, folder / f"{split}.jsonl"
+    if split not in found:
+        raise DataFault(f"no split is called {split}", where=str(folder), fix=f"--split {' or '.join(found)}")
     inputs.inputs([file])
     with file.open(encoding="utf-8", newline="\n") as lines:
         picked = islice(enumerate(lines, start=1), skip, skip + count)

@@ -30,12 +30,13 @@ class Media:
         take: finds and keeps a picture.
         marks: what is changed in the row.
         listed: the pictures of a list beside the conversation, to be placed where the text says.
-        other: the row lists videos or sounds.
+        expected: the row has such a list, even if it is empty.
     """
 
     take: Take
     marks: Marks = field(default_factory=list)
     listed: list[Any] = field(default_factory=list)
+    expected: bool = False
     placed: int = 0
 
     def next(self) -> str:
@@ -69,7 +70,7 @@ def of_text(text: str, media: Media | None) -> str | list[Message]:
     """Text with the listed pictures in the places it names."""
     if media is None or "<" not in text:
         return text
-    if media.listed and _PLACEHOLDER.search(text):
+    if media.expected and _PLACEHOLDER.search(text):
         return list(_pieces(text, media.next))
     return text
 
@@ -118,7 +119,7 @@ def _add(content: Content, part: Any, name: str, media: Media, waiting: list[Any
 
 
 def _add_text(content: Content, text: str, media: Media, waiting: list[Any]) -> None:
-    if not waiting and not (media.listed and _PLACEHOLDER.search(text)):
+    if not waiting and not (media.expected and _PLACEHOLDER.search(text)):
         content.parts.append({"type": "text", "text": text})
         return
 

@@ -115,6 +115,8 @@ class _Preparation:
         )
         if options.tokenizer:
             options.tokenizer.load()  # before processes are forked, so that they share it
+            if form.form != "text":
+                options.tokenizer.require_template()
         with Out(self._folder) as written:
             self._write(recipe, written, tick)
             splits = written.files()

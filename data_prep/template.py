@@ -34,6 +34,7 @@ class ChatTemplate:
         environment.globals |= {"raise_exception": _refuse, "strftime_now": lambda form: datetime.now().strftime(form)}
         self._refusal, self._names = jinja2.TemplateError, names
         self._template = environment.from_string(source)
+        self.source = source
         self._dated = "strftime_now" in source
         self._marked = "{% generation" in source or "{%- generation" in source
 

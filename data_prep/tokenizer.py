@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,8 @@ from data_prep.row import Row, RowFault
 from data_prep.template import ChatTemplate, Spans
 
 _NAMES = ("bos_token", "eos_token", "pad_token", "unk_token", "sep_token", "cls_token", "mask_token")
+
+_SPECIAL = re.compile(r"<\|[^|<>{}\s]{1,40}\|>|<(?:start|end)_of_turn>")
 
 
 @dataclass(frozen=True)
@@ -34,10 +37,14 @@ class Rendered:
 
     def learned(self) -> int | None:
         """How many tokens get loss."""
+        return self.learned_within(len(self.ids))
+
+    def learned_within(self, limit: int) -> int | None:
+        """How many of the first tokens get loss; None where nothing tells."""
         spans = self.spans
         if spans is None:
             return None
-        return sum(any(a <= start < b for a, b in spans) for start, end in self.offsets if end > start)
+        return sum(any(a <= start < b for a, b in spans) for start, end in self.offsets[:limit] if end > start)
 
 
 class ModelTokenizer:
@@ -123,13 +130,42 @@ class ModelTokenizer:
         Special tokens that split into pieces; a pad token that is the end token, so that ends may go without loss.
         """
         self.load()
-        split = [t for t in self.names.values() if len(self._tokenizer.encode(t, add_special_tokens=False).ids) != 1]
-        found = [f"the special token {token!r} splits into several tokens" for token in split]
+        found = [f"the special token {token!r} splits into several tokens" for token in self._split()]
         if self.names.get("pad_token") and self.names.get("pad_token") == self.names.get("eos_token"):
             found.append("the pad token is the end token: where padding gets no loss, the end may get none either")
         if self.template and self.template.dated:
             found.append("the chat template can write today's date: the same rows are other tokens tomorrow")
+        size = self._tokenizer.get_vocab_size(with_added_tokens=True)
+        if (room := _embeddings(self.folder)) is not None and size > room:
+            found.append(f"the tokenizer has {size:,} tokens, and the model {room:,} embeddings: ids past them fail")
         return found
+
+    def _split(self) -> list[str]:
+        """Special tokens, by name or written by the template, that the tokenizer takes for several."""
+        written = _SPECIAL.findall(self.template.source) if self.template else []
+        every = dict.fromkeys([*self.names.values(), *written])
+        return [t for t in every if len(self._tokenizer.encode(t, add_special_tokens=False).ids) != 1]
+
+    def require_template(self) -> None:
+        """Refuse a tokenizer that can't render conversations.
+
+        Raises:
+            DataFault: it has no chat template.
+        """
+        self.load()
+        if self.template is None:
+            fix = "name the folder of a chat model, or put its chat_template.jinja there"
+            raise DataFault(
+                "the model has no chat template, so conversations can't be rendered", where=str(self.folder), fix=fix
+            )
+
+
+def _embeddings(folder: Path) -> int | None:
+    """Rows of the model's embedding table, where its configuration is there and tells."""
+    config = _json(folder / "config.json")
+    text = config.get("text_config")
+    found = config.get("vocab_size", text.get("vocab_size") if isinstance(text, dict) else None)
+    return found if isinstance(found, int) else None
 
 
 def _options(row: Row) -> dict[str, Any]:

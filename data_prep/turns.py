@@ -43,7 +43,7 @@ def messages(value: Any, name: str, media: Media) -> list[Message]:
     if not isinstance(value, list) or not value:
         raise RowFault("not_turns", f"`{name}` is {kind(value) if value else 'empty'}, not a list of turns")
     found: list[Message] = []
-    before, pictured = "", bool(media.listed)
+    before, pictured = "", media.expected
     for number, turn in enumerate(value):
         message = None if pictured else _plain(turn, before)
         if message:
@@ -94,7 +94,7 @@ def _message(turn: Any, name: str, media: Media) -> Message | None:
 def _filled(role: str, content: Any, turn: Message, name: str, media: Media) -> Message:
     calls = turn.get("tool_calls") or []
     if isinstance(content, str):
-        message: Message = {"role": role, "content": of_text(content, media) if media.listed else content}
+        message: Message = {"role": role, "content": of_text(content, media) if media.expected else content}
     elif content is None and calls:
         message = {"role": role, "content": ""}
     elif isinstance(content, list):

@@ -8,7 +8,7 @@ from hashlib import blake2b
 from pathlib import Path
 from struct import Struct
 
-from data_prep import formats, splits
+from data_prep import formats, inline, masks, splits
 from data_prep.batch import Batch, Item
 from data_prep.columns import Columns
 from data_prep.formats.base import Format, Work
@@ -25,6 +25,7 @@ ROLES = ("system", "developer", "user", "assistant", "tool")
 RECORD = Struct("<16sQIIBB5H")
 """One kept row in the index: digest of its bytes, line, bytes, tokens, split, changed or not, turns by role."""
 _TALK = ("messages", "prompt", "completion", "chosen")
+_LEARNED = ("sft", "dpo", "kto")
 Entry = tuple[int, str, str, str]
 """One line of the ledger: line, what was done, kind of reason, the reason in words."""
 
@@ -111,10 +112,12 @@ class Worker:
         split = self._given.get(result.path) or self._recipe.shares.split(splits.prompt(row))
         if self._recipe.leaks and split == "train":
             self._recipe.leaks.refuse(row)
-        tokens, text = self._tokens(row), self._text(row, item)
+        tokens, text = self._tokens(row, result.notes), self._text(row, item)
         digest, number = blake2b(text, digest_size=16).digest(), SPLITS.index(split)
         result.rows += 1
         result.notes.update(noted(text))
+        if b'"type":"image"' in text and any(map(inline.is_late, inline.turns(row))):
+            result.notes["picture_late"] += 1
         result.texts[split].append(text)
         result.index.append(RECORD.pack(digest, item.line, len(text), tokens, number, bool(marks), *_turns(row)))
         result.ledger += [(item.line, "changed", code, what) for code, what in marks]
@@ -130,17 +133,22 @@ class Worker:
         if other.convert is not self._format.convert:
             raise RowFault("other_format", f"a row of the format {other.name} among rows of {self._format.name}")
 
-    def _tokens(self, row: Row) -> int:
+    def _tokens(self, row: Row, notes: Counter[str]) -> int:
         """Tokens of a row; 0 where nobody asked."""
-        if self._recipe.tokenizer is None:
+        recipe = self._recipe
+        if recipe.tokenizer is None:
             return 0
-        rendered = self._recipe.tokenizer.rendered(row)
-        if any(each.learned() == 0 for each in rendered) and self._recipe.use in ("sft", "dpo", "kto"):
-            raise RowFault("no_loss", "no token of it gets loss: the chat template leaves the answer out")
-        tokens = max(len(each.ids) for each in rendered)
-        if self._recipe.max_tokens and tokens > self._recipe.max_tokens:
-            raise RowFault("max_tokens", f"{tokens:,} tokens, more than the {self._recipe.max_tokens:,} allowed")
-        return tokens
+        rendered = recipe.tokenizer.rendered(row)
+        learned = recipe.use in _LEARNED and "text" not in row
+        if learned:
+            masks.refuse(rendered)
+        if recipe.max_tokens:
+            masks.refuse_long(rendered, recipe.max_tokens)
+        if learned and any(each.spans is None for each in rendered):
+            notes["mask_unknown"] += 1
+        if inline.pictures(row):
+            notes["picture_tokens"] += 1
+        return max(len(each.ids) for each in rendered)
 
     def _text(self, row: Row, item: Item) -> bytes:
         try:

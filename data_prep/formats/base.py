@@ -31,7 +31,8 @@ class Work:
             if row.get(column):
                 raise RowFault("media", f"the row has {column}, which no engine here trains on")
         listed = row.get("images", row.get("image")) or []
-        return Media(self.take, self.marks, listed if isinstance(listed, list) else [listed])
+        expected = "images" in row or "image" in row
+        return Media(self.take, self.marks, listed if isinstance(listed, list) else [listed], expected)
 
     def text(self, row: Row, column: str) -> str:
         """A column's text.

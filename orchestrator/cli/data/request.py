@@ -143,6 +143,14 @@ def told() -> Iterator[None]:
 
 
 @contextmanager
+def rows(title: str, *, quiet: bool) -> Iterator[Callable[[int, int], None]]:
+    """A bar, or plain lines, of how many rows were looked at."""
+    bar = progress.make(quiet)
+    with bar.stage(f"{title} (rows)"):
+        yield lambda step, total: bar.event({"type": "step", "step": step, "total": total, "metrics": {}})
+
+
+@contextmanager
 def shown(title: str, *, quiet: bool) -> Iterator[Tick]:
     """A bar, or plain lines, of how much was read."""
     bar, last = progress.make(quiet), -1

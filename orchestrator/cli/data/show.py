@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from data_prep import look
+from data_prep import look, manifest
 from data_prep.look import Seen
 from data_prep.row import Row, RowFault
 from data_prep.tokenizer import ModelTokenizer, Rendered
@@ -21,16 +21,21 @@ from orchestrator.cli.data import request
 @click.option("--skip", type=click.IntRange(0), default=0, help="Rows to pass over first.")
 @click.option("--rows", type=click.IntRange(1), default=3, show_default=True, help="Rows to print.")
 def command(sources: tuple[str, ...], split: str, skip: int, rows: int, as_json: bool, **given: Any) -> None:
-    """Print rows of SOURCE: a prepared folder, or any file as prepare would make them.
+    """Print rows of SOURCE: a prepared folder, or any file or named source as prepare would make them.
 
     With --model they are rendered with its chat template, and what gets loss is coloured (between ⟦ and ⟧ where there
     is no colour), with numbers of tokens.
     """
     with request.told():
-        options = request.options(given)
-        for source in request.paths(sources):
-            for seen in look.rows(source, options, split, skip, rows):
-                _print(seen, options.tokenizer, as_json=as_json)
+        folders = [path for path in request.paths(sources) if manifest.is_prepared(path)]
+        if folders:
+            options = request.options(given)
+            found = [seen for folder in folders for seen in look.prepared(folder, split, skip, rows)]
+        else:
+            files, options = request.read(sources, given)
+            found = look.raw(files, options, skip, rows)
+        for seen in found:
+            _print(seen, options.tokenizer, as_json=as_json)
 
 
 def _print(seen: Seen, tokenizer: ModelTokenizer | None, *, as_json: bool) -> None:

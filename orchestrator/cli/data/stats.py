@@ -18,4 +18,7 @@ def command(folder: Path, as_json: bool) -> None:
     """Print what is known of the prepared FOLDER, from its manifest."""
     with request.told():
         found = manifest.read(folder)
-    click.echo(found.model_dump_json(indent=2) if as_json else "\n".join(summary.lines(found)))
+    if as_json:
+        return click.echo(found.model_dump_json(indent=2))
+    shapes = [line for split, shape in found.tokens.items() for line in summary.histogram(split, shape)]
+    return click.echo("\n".join([*summary.lines(found), *shapes]))

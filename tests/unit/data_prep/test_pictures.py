@@ -86,6 +86,7 @@ def test_pictures_stand_where_they_are_seen(write: Write, make: Prepare, row: di
         (ask("<image><image>which?", images=[ONE]), "placeholders", "more places for pictures than the 1"),
         (ask("<image>which?", images=[ONE, TWO]), "placeholders", "have no place in the conversation"),
         (ask([{"type": "image"}, TEXT]), "placeholders", "more places"),
+        (ask("<image>which?", images=[]), "placeholders", "more places for pictures than the 0"),
         (ask([picture(ONE), {"type": "text", "text": "<image><image>"}]), "placeholders", "more places"),
         (ask("<image>x", images=["pics/9.png"]), "picture_missing", "pics/9.png is not below"),
         (ask("<image>x", images=["old/pics/1.png"]), "picture_missing", "--images old="),
@@ -129,6 +130,12 @@ def test_folders_may_be_named_by_the_beginning_of_names(write: Write, make: Prep
     path = write("rows/d.jsonl", [ask("<image>x", images=["resource/1.png"])])
     made = make(path, images=(("resource", work / "elsewhere"),))
     assert shades(made.rows()[0], made.folder) == [1, "x"]
+
+
+@pytest.mark.usefixtures("two")
+def test_what_is_worth_a_look_is_counted(write: Write, make: Prepare) -> None:
+    rows = [ask("<image>which?"), ask([TEXT, picture(ONE)]), ask([picture(ONE), TEXT])]
+    assert make(write("d.jsonl", rows)).manifest.counts.notes == {"picture_word": 1, "picture_late": 1}
 
 
 def test_a_list_that_was_placed_is_a_change(write: Write, make: Prepare, two: None) -> None:

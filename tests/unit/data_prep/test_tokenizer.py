@@ -79,6 +79,32 @@ def test_rows_that_the_template_refuses_or_leaves_out_are_told(model: Path, writ
         make(write("d.jsonl", rows), "none", tokenizer=template(model, marked))
 
 
+def test_a_question_that_would_be_learned_is_told(model: Path, write: Write, make: Prepare) -> None:
+    everything = "{% generation %}" + PLAIN + "{% endgeneration %}"
+    with pytest.raises(DataFault, match="every token of it gets loss"):
+        make(write("d.jsonl", [{"prompt": "a", "completion": "b"}]), tokenizer=template(model, everything))
+
+
+def test_rows_of_which_nothing_tells_the_loss_are_counted(model: Path, write: Write, make: Prepare) -> None:
+    rewriting = PLAIN.replace("messages %}{{", "messages %}{% if loop.last %}!{% endif %}{{", 1)
+    made = make(write("d.jsonl", [{"prompt": "a", "completion": "b"}]), tokenizer=template(model, rewriting))
+    assert made.manifest.counts.notes == {"mask_unknown": 1}
+
+
+def test_what_a_cut_would_leave_is_told(model: Path, write: Write, make: Prepare) -> None:
+    rows = [{"prompt": "1", "completion": "2"}, {"prompt": "1 " * 200, "completion": "2"}]
+    made = make(write("d.jsonl", rows), tokenizer=template(model, PLAIN), max_tokens=100)
+    assert "cut there, 0 of the " in (made.folder / "ledger.jsonl").read_text()
+
+
+def test_a_model_without_a_template_is_told_once(model: Path, write: Write, make: Prepare) -> None:
+    (model / "chat_template.jinja").unlink()
+    with pytest.raises(DataFault, match="the model has no chat template") as caught:
+        make(write("d.jsonl", [{"prompt": "a", "completion": "b"}]), tokenizer=ModelTokenizer(model))
+    assert caught.value.where == str(model)
+    assert make(write("t.jsonl", [{"text": "a"}]), tokenizer=ModelTokenizer(model)).manifest.tokens["train"].total > 0
+
+
 def test_long_rows_are_left_out_and_lengths_are_told(model: Path, write: Write, make: Prepare) -> None:
     rows = [{"prompt": "1 " * n, "completion": "2"} for n in (1, 2, 3, 400)]
     tokenizer = template(model, PLAIN)
@@ -108,11 +134,12 @@ def test_what_is_wrong_with_a_tokenizer_is_told(model: Path) -> None:
     config = json.loads((model / "tokenizer_config.json").read_text())
     config |= {"pad_token": config["eos_token"], "bos_token": "<|never heard of|>"}
     (model / "tokenizer_config.json").write_text(json.dumps(config))
-    found = template(model, "{{ strftime_now('%Y') }}" + PLAIN).findings()
-    assert len(found) == 3
-    assert "splits into several tokens" in found[0]
-    assert "pad token is the end token" in found[1]
-    assert "today's date" in found[2]
+    (model / "config.json").write_text('{"text_config": {"vocab_size": 9}}')
+    found = template(model, "{{ strftime_now('%Y') }}" + PLAIN + "<|never seen|> <|neverseen|>").findings()
+    words = ("'<|never heard of|>' splits", "'<|neverseen|>' splits", "pad token is the end token", "today's date")
+    assert all(any(word in each for each in found) for word in words)
+    assert "and the model 9 embeddings" in found[-1]
+    assert len(found) == 5
 
 
 def test_a_folder_without_a_tokenizer_is_refused(work: Path, model: Path) -> None:
