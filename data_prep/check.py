@@ -63,7 +63,7 @@ def _form(path: Path, number: int, row: Row, use: Use) -> str:
         raise DataFault(
             f"{use} wants rows with {wanted}; this one has {have}",
             where=f"{path}:{number}",
-            fix=f"post-train data prepare {path} --use {use} --output FOLDER, then --data FOLDER",
+            fix=f"post-train data prepare {path} --use {use} --output FOLDER, and name FOLDER instead",
         )
     return form
 

@@ -11,7 +11,7 @@ from typing import Any
 from data_prep.faults import DataFault
 
 Row = dict[str, Any]
-_PREPARE = "post-train data prepare FILE --output FOLDER, then --data FOLDER"
+_PREPARE = "post-train data prepare FILE --output FOLDER, and name FOLDER instead"
 _HEADS = {
     b"version https://git-lfs": ("this is a Git-LFS pointer, not the data", "git lfs pull"),
     b"<!doctype html": ("this is an HTML page, not data; the download went wrong", "download the file again"),

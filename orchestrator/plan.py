@@ -29,6 +29,7 @@ _KINDS: dict[str, type[PostTrainError]] = {
     "model": ModelError,
     "env": EnvironmentMissing,
     "output": OutputExists,
+    "disk": StorageError,
 }
 
 
@@ -112,7 +113,8 @@ def refuse(plans: list[RunPlan]) -> None:
     """Stop before anything starts when a plan has errors, naming all of them.
 
     Raises:
-        PreflightError, DataError, ModelError, EnvironmentMissing, OutputExists: by the kind of what was found.
+        PreflightError, DataError, ModelError, EnvironmentMissing, OutputExists, StorageError: by the kind of what was
+            found.
     """
     if refusal := refusal_of(plans):
         raise refusal

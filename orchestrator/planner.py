@@ -15,7 +15,17 @@ from orchestrator.findings import Finding, accept, errors
 from orchestrator.hardware import Machine
 from orchestrator.index import Row
 from orchestrator.plan import RunPlan, load_plan
-from orchestrator.preflight import combinations, data, environment, folder, hyperparameters, room, tracking, weights
+from orchestrator.preflight import (
+    adapter,
+    combinations,
+    data,
+    environment,
+    folder,
+    hyperparameters,
+    room,
+    tracking,
+    weights,
+)
 from orchestrator.recipe import Recipe, Settings, Value
 from orchestrator.resolve import Resolved, resolve
 from orchestrator.spec import RunSpec
@@ -171,6 +181,7 @@ class Planner:
                 *hyperparameters.check(spec, job.rows),
                 *(folder.check(model) if spec.trains and model.path else ()),
                 *weights.check(Path(model.path)),
+                *adapter.check(spec, Path(model.path)),
                 *room.check(estimate, run_dir, self.machine),
                 *environment.check(env),
                 *tracking.check(spec),

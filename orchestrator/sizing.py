@@ -1,4 +1,4 @@
-"""Memory and disk of a stage, predicted from the weights' headers; nothing is loaded.
+"""Memory and disk of a stage, predicted from the weights' headers, else from the model's name; nothing is loaded.
 
 Parameter state per GPU, sharded N ways (bf16, Adam): 2 bytes of weights, 2 of gradients and 8 of moments a parameter,
 each divided by N. Adapters train about r x (in + out) numbers a matrix, which is small; a 4-bit base takes half a byte
@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import struct
 from pathlib import Path
 
 from orchestrator.spec import Part, RunSpec
 
+_SIZE = re.compile(r"(?<![A-Za-z0-9.])(\d+(?:\.\d+)?)([bBmM])(?![A-Za-z0-9])")
 _HEADER_LIMIT = 100 * 2**20
 _STATE_BYTES = 12.0
 _BYTES = {"lora": 2.0, "qlora": 0.6, "full": _STATE_BYTES}
@@ -29,29 +31,36 @@ class Estimate(Part):
         stored: bytes of its weights on disk.
         memory: bytes of parameter state in each rank, without activations.
         disk: bytes the run folder will take.
+        named: the parameters are those that the model's name tells; its weights are not on this machine.
     """
 
     parameters: int
     stored: int
     memory: int
     disk: int
+    named: bool = False
 
 
 def estimate(spec: RunSpec, model: Path, on_gpu: bool) -> Estimate | None:
-    """Predict; None when the model is no local folder with safetensors."""
-    if not model.is_dir():
+    """Predict; None when there are no safetensors here and the name, such as `org/name-30B`, tells no size."""
+    shards = sorted(model.glob("*.safetensors")) if model.is_dir() else []
+    parameters = sum(_parameters(shard) for shard in shards) if shards else _named(model)
+    if not parameters:
         return None
-    shards = sorted(model.glob("*.safetensors"))
-    if not shards:
-        return None
-    parameters = sum(_parameters(shard) for shard in shards)
-    stored = sum(shard.stat().st_size for shard in shards)
+    stored = sum(shard.stat().st_size for shard in shards) or 2 * parameters
     return Estimate(
         parameters=parameters,
         stored=stored,
         memory=_memory(spec, parameters, on_gpu),
         disk=_disk(spec, parameters, stored),
+        named=not shards,
     )
+
+
+def _named(model: Path) -> int:
+    """The first size in the name of a model that is not a folder here: 30B, 0.6b, 135M."""
+    found = None if model.is_dir() else _SIZE.search(model.name)
+    return int(float(found[1]) * {"b": 10**9, "m": 10**6}[found[2].lower()]) if found else 0
 
 
 def _memory(spec: RunSpec, parameters: int, on_gpu: bool) -> int:

@@ -68,7 +68,10 @@ def _written(value: Any) -> str:
 
 def _estimate(plan: RunPlan) -> str:
     e = plan.estimate
-    return f"{e.parameters / 1e6:,.1f}M parameters, {size(e.memory)} memory a rank, {size(e.disk)} disk" if e else ""
+    if e is None:
+        return "memory and disk unknown: the weights are not on this machine, and the model's name tells no size"
+    known = " by its name" if e.named else ""
+    return f"{e.parameters / 1e6:,.1f}M parameters{known}, {size(e.memory)} memory a rank, {size(e.disk)} disk"
 
 
 def _finding(finding: dict[str, Any]) -> list[str]:

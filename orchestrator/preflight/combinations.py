@@ -10,6 +10,9 @@ from orchestrator.findings import Finding
 from orchestrator.nearest import nearest
 from orchestrator.spec import RunSpec
 
+_FILE = "name a JSONL file: {0} in the recipe, or --set {0}=FILE"
+"""What every command takes; only stage commands have --data."""
+
 
 def check(spec: RunSpec, backend: Backend) -> list[Finding]:
     """Errors of stage, method, sharding, data and parents, whatever the engine."""
@@ -70,18 +73,18 @@ def _secrets(native: dict[str, Any], at: str) -> list[Finding]:
 def _inputs(spec: RunSpec, backend: Backend) -> list[Finding]:
     found = []
     if not spec.parents and not spec.model.path:
-        fix = "name a model with --model, or a run with --from"
+        fix = "name a model with --set model.path=FOLDER, or in the recipe; or a run, with `from`"
         found.append(_error("model.missing", f"stage {spec.stage} has nothing to start from", fix, "model.path"))
     if spec.parents and spec.model.path:
         message = f"both a run ({', '.join(spec.parents)}) and a model ({spec.model.path}) to start from"
-        found.append(_error("model.ambiguous", message, "give one of --from and --model", "model.path"))
+        found.append(_error("model.ambiguous", message, "keep one of model.path and from", "model.path"))
     named_natively = any(spec.native.get(key) for key in backend.capabilities().rows_keys)
     if spec.trains and not spec.data.train and not named_natively:
         found.append(
-            _error("data.missing", f"stage {spec.stage} has no data", "name a JSONL file with --data", "data.train")
+            _error("data.missing", f"stage {spec.stage} has no data", _FILE.format("data.train"), "data.train")
         )
     if spec.stage == "eval" and not spec.data.eval:
-        found.append(_error("data.missing", "eval has no held-out items", "name a JSONL file with --data", "data.eval"))
+        found.append(_error("data.missing", "eval has no held-out items", _FILE.format("data.eval"), "data.eval"))
     if spec.training.eval_steps and not spec.data.eval:
         message = "training.eval_steps without held-out rows"
         found.append(

@@ -5,13 +5,13 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from orchestrator.findings import Finding
+from orchestrator.findings import Finding, Level
 from orchestrator.hardware import Machine
 from orchestrator.sizing import Estimate
 
 
 def check(estimate: Estimate | None, run_dir: Path, machine: Machine) -> list[Finding]:
-    """A taken folder or a disk that will fill up is an error; memory is a prediction and therefore advice."""
+    """A taken folder or a disk that will fill up is an error; memory and what a name tells are advice."""
     sized = (_disk(estimate, run_dir), _memory(estimate, machine)) if estimate else ()
     return [f for f in (_taken(run_dir), *sized) if f]
 
@@ -20,7 +20,7 @@ def _taken(run_dir: Path) -> Finding | None:
     if not run_dir.exists():
         return None
     message = "the output folder exists already; results are never mixed with or written over older ones"
-    fix = "name another folder with --output, or remove this one"
+    fix = "name another folder, or remove this one"
     return Finding(code="output.exists", level="error", message=message, fix=fix, where=str(run_dir))
 
 
@@ -30,9 +30,9 @@ def _disk(estimate: Estimate, run_dir: Path) -> Finding | None:
     if free >= estimate.disk:
         return None
     message = f"the run will take about {size(estimate.disk)}, and {size(free)} are free"
-    return Finding(
-        code="disk.room", level="error", message=message, fix="free some space, or use --runs", where=str(there)
-    )
+    level: Level = "advice" if estimate.named else "error"
+    fix = "free some space, or use --runs"
+    return Finding(code="disk.room", level=level, message=message, fix=fix, where=str(there))
 
 
 def _memory(estimate: Estimate, machine: Machine) -> Finding | None:

@@ -39,6 +39,22 @@ def test_full_training_keeps_moments_on_disk(make_spec: MakeSpec, base: Path) ->
     assert found.disk == found.stored + 3 * (found.stored + 48)
 
 
+@pytest.mark.parametrize(
+    ("name", "parameters"),
+    [
+        ("org/Muse-Glimmer-30B", 30e9),
+        ("Qwen3-0.6b", 6e8),
+        ("a/SmolLM2-135M-Instruct", 135e6),
+        ("Q-30B-A3B", 30e9),
+        ("m4bit", None),
+        ("v2", None),
+    ],
+)
+def test_a_size_in_a_name(make_spec: MakeSpec, name: str, parameters: float | None) -> None:
+    found = sizing.estimate(make_spec(method="qlora"), Path(name), True)
+    assert (found and found.parameters, found and found.named) == (parameters, parameters and True)
+
+
 def test_a_hub_name_and_an_empty_folder_are_not_predicted(make_spec: MakeSpec, work: Path) -> None:
     assert sizing.estimate(make_spec(), Path("org/name"), False) is None
     assert sizing.estimate(make_spec(), work, False) is None

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -240,3 +242,20 @@ def test_the_fix_finds_the_run_it_names(cli: Cli, base: Path, chat: Path, runs: 
     assert "--runs" not in here
     said = cli(*words, "--runs", "some where", code=8).err
     assert f"--runs '{work / 'some where'}'" in said
+
+
+@pytest.mark.parametrize("words", ["run", "plan"])
+def test_a_disk_that_would_fill_up_has_the_code_of_a_full_one(
+    cli: Cli, write: Write, base: Path, chat: Path, monkeypatch: pytest.MonkeyPatch, words: str
+) -> None:
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=0))
+    stage = {"stage": "sft", "backend": "fake", "model": str(base), "data": str(chat)}
+    said = cli(words, str(write("p.yaml", stage)), code=7)
+    assert "are free" in said.out + said.err
+
+
+def test_missing_data_is_told_with_what_every_command_takes(cli: Cli, write: Write) -> None:
+    path = write("p.yaml", {"stage": "sft", "backend": "fake", "model": "m"})
+    err = cli("run", str(path), code=3).err
+    assert "--set data.train=FILE" in err
+    assert "--data" not in err

@@ -130,6 +130,8 @@ def test_room(work: Path) -> None:
     assert codes(11, 1, gpu) == [("memory.room", "advice")]
     assert codes(1, free * 2) == [("disk.room", "error")]
     assert room.check(None, work / "free", machine) == []
+    guessed = Estimate(parameters=1, stored=1, memory=1, disk=free * 2, named=True)
+    assert [(f.code, f.level) for f in room.check(guessed, work / "free", machine)] == [("disk.room", "advice")]
     assert [f.code for f in room.check(None, work, machine)] == ["output.exists"]
 
 
