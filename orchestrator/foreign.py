@@ -13,9 +13,12 @@ from orchestrator.backend import ConfigImporter, Foreign, Imported, Refused, Tra
 from orchestrator.errors import RecipeError, UsageError
 from orchestrator.recipe import Recipe, Value
 from orchestrator.resolve import resolve
+from orchestrator.yamlfile import Lines
 
 _NAME = re.compile(r"[^\w.-]+", re.ASCII)
 _LONGEST = 100
+_SHOWN = "looks like a credential, and those are written nowhere"
+_LOGIN = "use the tool's own login or its variable"
 
 
 @dataclass(frozen=True)
@@ -52,7 +55,7 @@ def convert(path: Path, target: Path, name: str | None, processes: int | None) -
         folder=Path.cwd(),
         target=target,
     )
-    imported = _guarded(importer.import_config(foreign, processes))
+    imported = _guarded(importer.import_config(foreign, processes), lines)
     if imported.refused:
         raise _refusal(path, imported.refused)
     own = next((str(one.value) for one in imported.settings if one.setting == "name"), path.stem)
@@ -73,18 +76,23 @@ def _importer() -> tuple[str, ConfigImporter]:
     raise UsageError("no backend reads configurations of its engine's own", fix="post-train backends")
 
 
-def _guarded(imported: Imported) -> Imported:
-    """Without credentials: they are left out, and not shown either."""
-    kept, left = [], list(imported.left_out)
+def _guarded(imported: Imported, lines: Lines) -> Imported:
+    """Without credentials, which are shown nowhere: a key that asks for one is left out, with the section it is in.
+
+    Where one stands in another value, or in a list, the file is refused: with it would go data or a model.
+    """
+    kept, left, refused = [], list(imported.left_out), list(imported.refused)
     for one in imported.settings:
         key = one.setting.removeprefix("native.")
         found = credential.inside(one.value, key)
         if found is None:
             kept.append(one)
+        elif credential.named(found.rpartition(".")[2]) and not isinstance(one.value, list):
+            left.append(Refused(key=found, line=one.line or 1, reason=f"{_SHOWN}; {_LOGIN}"))
         else:
-            reason = "looks like a credential, and those are written nowhere; use the tool's own login or its variable"
-            left.append(Refused(key=found, line=one.line or 1, reason=reason))
-    return imported.model_copy(update={"settings": tuple(kept), "left_out": tuple(left)})
+            reason = f"{found}: {_SHOWN}; take it out of the file: {_LOGIN}"
+            refused.append(Refused(key=found, line=lines.get(found, one.line or 1), reason=reason))
+    return imported.model_copy(update={"settings": tuple(kept), "left_out": tuple(left), "refused": tuple(refused)})
 
 
 def _refusal(path: Path, refused: tuple[Refused, ...]) -> RecipeError:

@@ -6,12 +6,28 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from orchestrator import prepared
+from orchestrator import prepared, regular
 from orchestrator.cache import cache_root
 from orchestrator.digest import file_digest, is_slow, model_digest
+from orchestrator.errors import ModelError, UsageError
 from orchestrator.manifest import DataParent
 from orchestrator.preflight.data import DataLook
 from orchestrator.spec import RunSpec
+
+
+def require_files(spec: RunSpec, model: Path) -> None:
+    """Look at what is about to be read, here and by every check.
+
+    Raises:
+        ModelError: something in the model's folder is no file.
+        UsageError: nor is the code of a reward.
+    """
+    why = "reading it would have no end"
+    if found := regular.strange(model):
+        raise ModelError(f"{found[1]} stands where a file should be", where=str(found[0]), why=why)
+    for file in (Path(reference.rpartition(":")[0]) for reference in _references(spec)):
+        if file.name and (kind := regular.other(file)):
+            raise UsageError(f"{kind} is no reward file", where=str(file), why=why, fix="name a .py file")
 
 
 def identify(spec: RunSpec, parents: list[str], look: DataLook, say: Callable[[str], None]) -> dict[str, Any]:

@@ -160,6 +160,7 @@ class Planner:
         run_dir = output.expanduser().absolute() if output else self.store.root / run_id
         look = data.look(spec, lambda rows: self.say(f"checking data: {rows:,} rows"))
         model, compare = self._start(spec, parents)
+        inputs.require_files(spec, Path(model.path))
         env = envs.locate(spec.backend, backend.lock(), self.machine, self.env)
         train = look.facts.get("data.train")
         job = Job(

@@ -8,6 +8,7 @@ from typing import Any
 
 import yaml
 
+from orchestrator import regular
 from orchestrator.errors import RecipeError
 
 Lines = dict[str, int]
@@ -31,6 +32,9 @@ RESOLVERS = _Loader.yaml_implicit_resolvers
 """Which plain texts are not text, for who writes what is read here."""
 _MOST = 20_000
 """Values in one file: aliases of aliases grow without end."""
+
+_LARGEST = 2**18
+"""Bytes of one file: PyYAML reads some 160 KiB a second."""
 
 
 def read(path: Path, noun: str = "recipe", loader: type[yaml.SafeLoader] = _Loader) -> tuple[dict[str, Any], Lines]:
@@ -69,7 +73,12 @@ def scalar(text: str) -> Any:
 
 
 def _text(path: Path, noun: str) -> str:
+    if kind := regular.other(path):
+        raise RecipeError(f"{kind} is no {noun}", where=str(path), fix="name a file")
     try:
+        if (size := path.stat().st_size) > _LARGEST:
+            why = f"it takes long to read, and the largest allowed is {_LARGEST >> 10} KiB"
+            raise RecipeError(f"{size >> 10} KiB are too many for a {noun}", where=str(path), why=why)
         return path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         fix = "post-train recipes" if noun == "recipe" else None

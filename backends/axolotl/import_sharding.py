@@ -26,6 +26,9 @@ def sharded(given: Config) -> bool:
 
 def translate(reading: Reading) -> None:
     """`hardware:`, and Axolotl's keys beside it."""
+    for key in ("fsdp", "fsdp_config"):
+        if reading.given.get(key) in ([], {}):
+            reading.leave(key, "it is empty, and shards nothing")
     given, sizes = reading.given, [_size(reading.given.get(key)) for key in _SIZES]
     second = sharded(given)
     spread = bool(given.get("fsdp_config") or given.get("fsdp"))

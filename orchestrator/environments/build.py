@@ -71,6 +71,15 @@ def build(order: Order, env: Path, say: Callable[[str], None], claim: int) -> No
     if env.exists():
         shutil.rmtree(env)
     env.mkdir(parents=True)
+    try:
+        _fill(order, env, torch, say, claim)
+    except BaseException:
+        say(f"removing what was installed; the log stays: {env / cache.LOG}")
+        _clear(env)
+        raise
+
+
+def _fill(order: Order, env: Path, torch: TorchBuild, say: Callable[[str], None], claim: int) -> None:
     _run(order, env, _base_steps(order, env, torch), say, claim)
     _run(order, env, _fitting_steps(order, env, torch), say, claim)
     if order.extras:
@@ -81,6 +90,15 @@ def build(order: Order, env: Path, say: Callable[[str], None], claim: int) -> No
         )
     _run(order, env, [_import_step(order, env)], say, claim)
     atomic.write_json(env / cache.READY, _verified(order, env, torch).model_dump())
+
+
+def _clear(env: Path) -> None:
+    """Nobody can use the rest, and it is gigabytes; the log tells what went wrong."""
+    for path in env.iterdir():
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        elif path.name != cache.LOG:
+            path.unlink()
 
 
 def _run(order: Order, env: Path, steps: list[Step], say: Callable[[str], None], claim: int) -> None:

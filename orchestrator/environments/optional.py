@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Literal
 
 from packaging.requirements import InvalidRequirement, Requirement
@@ -68,8 +69,12 @@ def refuse(backend: str, lock: EnvLock, extras: Sequence[str]) -> None:
     """Stop at extras that can't or shouldn't be there, all at once.
 
     Raises:
+        UsageError: one is no requirement, path or address.
         EnvironmentMissing: one is refused, or is a piece that has to be built.
     """
+    if wrong := [_unreadable(extra) for extra in extras if _unreadable(extra)]:
+        fix = "name packages as pip does: --with 'math-verify>=0.5'"
+        raise UsageError("these are no packages", where="--with", details=wrong, fix=fix)
     known = read(lock)
     told = [line for extra in extras for line in _told(known, extra)]
     if told:
@@ -93,6 +98,16 @@ def _told(known: Choices, extra: str) -> list[str]:
 
 def _buildable(known: Choices, name: str) -> bool:
     return name in known.piece and bool(known.piece[name].install)
+
+
+def _unreadable(extra: str) -> str:
+    """Why an extra is no requirement; empty where it is one, or a path or an address, which the installer judges."""
+    try:
+        Requirement(extra)
+    except InvalidRequirement as error:
+        place = "://" in extra or (bool(extra.strip()) and Path(extra).expanduser().exists())
+        return "" if place else f"{extra!r}: {str(error).splitlines()[0]}"
+    return ""
 
 
 def _names(extras: Sequence[str]) -> list[str]:

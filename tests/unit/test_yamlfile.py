@@ -116,5 +116,5 @@ def test_aliases_that_multiply_are_refused_at_once(write: Write) -> None:
 def test_a_missing_file_and_a_folder(work: Any) -> None:
     with pytest.raises(RecipeError, match="no such recipe"):
         yamlfile.read(work / "none.yaml")
-    with pytest.raises(RecipeError, match="directory"):
+    with pytest.raises(RecipeError, match="a folder is no recipe"):
         yamlfile.read(work)

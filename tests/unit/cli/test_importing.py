@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -90,6 +91,41 @@ def test_credentials_are_never_written(cli: Cli, write: Write, key: str) -> None
     said = cli("recipes", "import", str(write("given.yml", f"{GIVEN}{plugins}{key}\n")))
     assert "abcdef" not in said.out + said.err
     assert f":17: {key.partition(':')[0]}" in said.err
+
+
+@pytest.mark.parametrize(
+    ("was", "now", "line"),
+    [
+        ("path: org/rows", "path: https://me:abcdef@host/rows.jsonl", 10),
+        ("base_model: org/model", "base_model: https://me:abcdef@host/model", 3),
+    ],
+)
+def test_data_or_a_model_are_not_left_out_for_a_credential(
+    cli: Cli, write: Write, was: str, now: str, line: int
+) -> None:
+    said = cli("recipes", "import", str(write("given.yml", GIVEN.replace(was, now))), code=2)
+    assert "abcdef" not in said.out + said.err
+    assert f"given.yml:{line}: " in said.err
+    assert "take it out of the file" in said.err
+    assert said.out == ""
+
+
+def test_a_section_without_content_is_left_out(cli: Cli, write: Write) -> None:
+    said = cli("recipes", "import", str(write("given.yml", GIVEN + "fsdp: []\nfsdp_config: {}\n")))
+    assert "fsdp" not in said.out
+    assert ":17: fsdp_config: it is empty" in said.err
+
+
+def test_what_is_no_file_is_not_waited_for(cli: Cli, work: Path) -> None:
+    os.mkfifo(work / "pipe.yml")
+    for path, words in ((work / "pipe.yml", "a pipe is no"), (Path("/dev/zero"), "a device is no"), (work, "a folder")):
+        assert words in cli("recipes", "import", str(path), code=2).err
+    assert "a pipe is no recipe" in cli("plan", str(work / "pipe.yml"), code=2).err
+
+
+def test_a_file_that_would_take_minutes_is_refused_at_once(cli: Cli, write: Write) -> None:
+    path = write("given.yml", GIVEN + "".join(f"key{number}: 1\n" for number in range(300_000)))
+    assert "the largest allowed is 256 KiB" in cli("recipes", "import", str(path), code=2).err
 
 
 @pytest.mark.parametrize(

@@ -125,6 +125,15 @@ def test_extras_move_no_locked_version(lock: EnvLock, house: Path, tool: Literal
     assert not envs.locate("one", lock, CPU, None).ready
 
 
+def test_of_a_failed_installation_only_the_log_is_kept(lock: EnvLock, house: Path) -> None:
+    said: list[str] = []
+    with pytest.raises(EnvironmentMissing) as caught:
+        envs.install(lock, "one", "cpu", say=said.append, find_links=str(house), extras=["tiny>=1.6"])
+    log = Path(caught.value.where or "")
+    assert list(log.parent.iterdir()) == [log]
+    assert said[-1] == f"removing what was installed; the log stays: {log}"
+
+
 @pytest.mark.parametrize("tool", ["uv", "pip"])
 def test_a_file_with_another_hash_is_refused(lock: EnvLock, house: Path, tool: Literal["uv", "pip"]) -> None:
     text = (lock.folder / "cpu.lock").read_text()

@@ -97,6 +97,18 @@ def test_a_refused_package_is_refused_by_name_and_by_extra(pieced: EnvLock, cach
     assert not cache.exists()
 
 
+@pytest.mark.parametrize("extra", [";;;", "", " ", "-r x", "a b", "torch=="])
+def test_what_is_no_requirement_is_refused_before_anything_is_made(pieced: EnvLock, cache: Path, extra: str) -> None:
+    with pytest.raises(UsageError, match="these are no packages") as caught:
+        envs.install(pieced, "one", "cpu", say=print, extras=["good", extra])
+    assert [line.partition(":")[0] for line in caught.value.details] == [repr(extra)]
+    assert not cache.exists()
+
+
+def test_a_path_and_an_address_are_left_to_the_installer(pieced: EnvLock, tmp_path: Path) -> None:
+    optional.refuse("one", pieced, [str(tmp_path), "git+https://host/x.git", "good @ https://host/good.whl"])
+
+
 def test_a_piece_among_the_extras_is_sent_to_the_other_flag(pieced: EnvLock) -> None:
     with pytest.raises(EnvironmentMissing, match="has to be built here") as caught:
         envs.install(pieced, "one", "cpu", say=print, extras=["raw==2.0"])
