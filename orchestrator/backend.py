@@ -131,6 +131,7 @@ class Capabilities(Part):
         cadence: native keys, dotted, that say how long to train, or how often to log, validate and save. Where a run is
             bounded from outside, they give way.
         keys: setting -> the dotted keys of the first native file that it may be written to.
+        tasks: runs tasks, which have an environment of their own, in stage grpo.
         stand_in: trains nothing, so that nobody is offered it.
     """
 
@@ -139,6 +140,7 @@ class Capabilities(Part):
     rows_keys: tuple[str, ...] = ()
     cadence: tuple[str, ...] = ()
     keys: dict[str, tuple[str, ...]] = {}
+    tasks: bool = False
     stand_in: bool = False
 
 

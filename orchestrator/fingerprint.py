@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from pathlib import Path
 from typing import Any
 
 from orchestrator.spec import RunSpec
@@ -15,6 +16,7 @@ _PATHS = (
     "data.train",
     "data.eval",
     "rl.reward",
+    "task.name",
     "eval.metric",
     "hardware.threads",
     "training.save_total_limit",
@@ -47,7 +49,12 @@ def drift(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
 
 def _literals(settings: dict[str, Any]) -> dict[str, Any]:
     flat = {k: v for k, v in _flat(settings).items() if k.split(".")[0] not in _CONTEXT}
-    return {k: v for k, v in flat.items() if k not in _PATHS}
+    return {k: v for k, v in flat.items() if k not in _PATHS and not _is_file(k, v)}
+
+
+def _is_file(setting: str, value: Any) -> bool:
+    """An option of a task that names a file: its content counts, which is among what goes in."""
+    return setting.startswith("task.options.") and isinstance(value, str) and Path(value).is_absolute()
 
 
 def _flat(tree: dict[str, Any], prefix: str = "") -> dict[str, Any]:

@@ -9,10 +9,11 @@ from typing import Any
 from orchestrator import prepared, regular
 from orchestrator.cache import cache_root
 from orchestrator.digest import file_digest, is_slow, model_digest
-from orchestrator.errors import ModelError, UsageError
+from orchestrator.errors import ModelError, TaskError, UsageError
 from orchestrator.manifest import DataParent
 from orchestrator.preflight.data import DataLook
 from orchestrator.spec import RunSpec
+from orchestrator.tasks.loading import find
 
 
 def require_files(spec: RunSpec, model: Path) -> None:
@@ -41,19 +42,22 @@ def identify(spec: RunSpec, parents: list[str], look: DataLook, say: Callable[[s
     data = {name: f"sha256:{facts.digest}" for name, facts in look.facts.items()}
     data |= {f"{name}.manifest": digest for name, digest in look.manifests.items()}
     code = {f"code.{n}": _code(reference) for n, reference in enumerate(_references(spec))}
-    return {**data, "model": [f"run:{p}" for p in parents] or _model(spec, say), **code}
+    task = {role: _content(path) for role, path in _task(spec).items()}
+    return {**data, "model": [f"run:{p}" for p in parents] or _model(spec, say), **code, **task}
 
 
 def changed(spec: RunSpec, recorded: dict[str, Any], say: Callable[[str], None]) -> dict[str, str]:
     """Role -> place of everything whose content is no longer what was recorded; parents are looked at elsewhere."""
     files = prepared.files(spec)
     places = {name: str(path) for name, path in files.items() if name in recorded}
-    now = {name: _data(Path(path)) for name, path in places.items()}
+    now = {name: _content(Path(path)) for name, path in places.items()}
     for name, path in files.items():
         if f"{name}.manifest" in recorded:
             places[f"{name}.manifest"], now[f"{name}.manifest"] = str(path.parent), prepared.digest(path) or "gone"
     for number, reference in enumerate(_references(spec)):
         places[f"code.{number}"], now[f"code.{number}"] = reference, _code(reference)
+    for role, path in _task(spec).items():
+        places[role], now[role] = str(path), _content(path)
     if isinstance(recorded.get("model"), str):
         places["model"], now["model"] = spec.model.path or "", _model(spec, say)
     return {role: places[role] for role, digest in now.items() if digest != recorded.get(role)}
@@ -69,7 +73,19 @@ def data_parents(spec: RunSpec, recorded: dict[str, Any]) -> list[DataParent]:
     return list(found.values())
 
 
-def _data(path: Path) -> str:
+def _task(spec: RunSpec) -> dict[str, Path]:
+    """Role -> file of a task and of the options that name files."""
+    if not spec.task.name:
+        return {}
+    try:
+        code = {"task": find(spec.task.name).file}
+    except TaskError:  # told as a finding; what is no file counts as gone
+        code = {"task": Path(spec.task.name)}
+    options = {f"task.options.{key}": Path(str(value)) for key, value in spec.task.options.items()}
+    return code | {role: path for role, path in options.items() if path.is_absolute()}
+
+
+def _content(path: Path) -> str:
     return f"sha256:{file_digest(path, cache_root() / 'digests')}" if path.is_file() else "gone"
 
 

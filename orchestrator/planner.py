@@ -23,6 +23,7 @@ from orchestrator.preflight import (
     folder,
     hyperparameters,
     room,
+    task,
     tracking,
     weights,
 )
@@ -179,6 +180,7 @@ class Planner:
                 *resolved.findings,
                 *combinations.check(spec, backend),
                 *look.findings,
+                *task.check(spec, backend),
                 *hyperparameters.check(spec, job.rows),
                 *(folder.check(model) if spec.trains and model.path else ()),
                 *weights.check(Path(model.path)),

@@ -22,11 +22,11 @@ from orchestrator import yamlfile
 from orchestrator.errors import RecipeError
 from orchestrator.nearest import nearest
 from orchestrator.spec import RunSpec, Stage
-from orchestrator.vocabulary import keys_of, meaningful, part_of
+from orchestrator.vocabulary import OPEN, keys_of, meaningful, part_of
 
 PIPELINE_KEYS = ("name", "description", "defaults", "stages")
-SHORT = {"model": "model.path", "data": "data.train", "from": "from"}
-_PATHS = ("model.path", "data.train", "data.eval", "rl.reward", "eval.metric")
+SHORT = {"model": "model.path", "data": "data.train", "task": "task.name", "from": "from"}
+_PATHS = ("model.path", "data.train", "data.eval", "rl.reward", "task.name", "eval.metric")
 
 
 @dataclass(frozen=True)
@@ -166,8 +166,7 @@ class _Reader:
 
 def beside(path: Path, dotted: str, value: Any) -> Any:
     """Make `./x` in a recipe mean: beside the recipe. Other paths stay relative to the folder you are in."""
-    native = dotted.startswith("native.")
-    if dotted not in _PATHS and not native:
+    if dotted not in _PATHS and not dotted.startswith(OPEN):
         return value
     if isinstance(value, list):
         return [beside(path, dotted, item) for item in value]

@@ -15,7 +15,7 @@ from orchestrator.findings import Finding
 from orchestrator.nearest import nearest
 from orchestrator.recipe import Recipe, Settings, Value
 from orchestrator.spec import Method, RunSpec, Stage
-from orchestrator.vocabulary import meaningful, settings
+from orchestrator.vocabulary import OPEN, meaningful, settings
 
 
 @dataclass(frozen=True)
@@ -42,8 +42,8 @@ def resolve(recipe: Recipe, index: int, flags: Settings) -> Resolved:
         noun = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
         raise RecipeError(f"{noun} with the settings of stage {stage!r}", where=where, details=problems)
     origins = {k: chosen[k].origin if k in chosen else "default" for k in settings() if meaningful(k, stage, method)}
-    natives = {k: v.origin for k, v in chosen.items() if k.startswith("native.")}
-    return Resolved(spec, origins | natives, tuple(_told(recipe, index, flags)))
+    others = {k: v.origin for k, v in chosen.items() if k.startswith(OPEN)}
+    return Resolved(spec, origins | others, tuple(_told(recipe, index, flags)))
 
 
 def engines(recipe: Recipe, index: int, flags: Settings) -> tuple[str, str]:
@@ -120,7 +120,7 @@ def _misplaced(given: Settings, stage: Stage, method: Method) -> list[str]:
 
 
 def _validate(chosen: Settings, problems: list[str]) -> RunSpec | None:
-    known = set(settings()) | {k for k in chosen if k.startswith("native.")}
+    known = set(settings()) | {k for k in chosen if k.startswith(OPEN)}
     problems += [f"{v.origin}: unknown setting `{k}`{nearest(k, known)}" for k, v in chosen.items() if k not in known]
     twofold = [k for k in chosen if any(other.startswith(f"{k}.") for other in chosen) and chosen[k].value != {}]
     if twofold:
@@ -160,6 +160,15 @@ def _placed(dotted: str, value: Any) -> Any:
         return str(Path(value).expanduser().absolute())
     if dotted == "model.path" and value and isinstance(value, str):
         return local_model(value)
+    return _placed_code(dotted, value)
+
+
+def _placed_code(dotted: str, value: Any) -> Any:
+    """Rewards and tasks, and options of a task that name a file."""
+    if dotted == "task.name":
+        return local_task(value)
+    if dotted.startswith("task.options.") and isinstance(value, str) and Path(value).expanduser().is_file():
+        return str(Path(value).expanduser().absolute())
     if dotted == "rl.reward":
         return [local_code(item) for item in ([value] if isinstance(value, str) else value or [])]
     if dotted == "eval.metric" and isinstance(value, str) and value.startswith("reward:"):
@@ -171,6 +180,14 @@ def local_model(path: str) -> str:
     """A folder's absolute path; a name that is no folder here stays as it is, a hub name."""
     expanded = Path(path).expanduser()
     return str(expanded.absolute()) if expanded.exists() or path.startswith(("/", "./", "../", "~")) else path
+
+
+def local_task(reference: Any) -> Any:
+    """`file.py[:FUNCTION]` with the file made absolute; a name stays."""
+    if not isinstance(reference, str):
+        return reference
+    file, mark, function = reference.rpartition(".py")
+    return f"{Path(f'{file}.py').expanduser().absolute()}{function}" if mark else reference
 
 
 def local_code(reference: Any) -> Any:

@@ -6,7 +6,11 @@ from typing import Any
 
 from orchestrator.spec import RunSpec
 
-_SHORT = {"model": "A folder or hub name; short for `path`.", "data": "A JSONL file; short for `train`."}
+_SHORT = {
+    "model": "A folder or hub name; short for `path`.",
+    "data": "A JSONL file; short for `train`.",
+    "task": "A name or file; short for `name`.",
+}
 
 
 def recipe_schema() -> dict[str, Any]:

@@ -117,6 +117,15 @@ class RlSpec(Setting):
     generation: Literal["auto", "transformers", "vllm"] = Field("auto", description="Generation engine (grpo).")
 
 
+class TaskSpec(Setting):
+    """What RL optimises, instead of prompts and reward functions: samples, an environment, rewards (grpo)."""
+
+    name: str | None = Field(
+        None, min_length=1, description="A task that comes along, or `file.py[:FUNCTION]`; see `post-train tasks`."
+    )
+    options: dict[str, str | int | float | bool] = Field({}, description="Options of the task, by name.")
+
+
 class MergeSpec(Setting):
     """Adapter into base."""
 
@@ -166,6 +175,7 @@ class RunSpec(Setting):
     lora: LoraSpec = LoraSpec()
     training: TrainingSpec
     rl: RlSpec
+    task: TaskSpec = TaskSpec()
     merge: MergeSpec = MergeSpec()
     eval: EvalSpec = EvalSpec()
     hardware: HardwareSpec = HardwareSpec()

@@ -14,10 +14,12 @@ _TRAINING = (*_COMMON, "method", "data", "lora", "training", "tracking")
 _BY_STAGE: dict[Stage, tuple[str, ...]] = {
     "sft": _TRAINING,
     "dpo": (*_TRAINING, "rl.beta", "rl.loss_type"),
-    "grpo": (*_TRAINING, "rl"),
+    "grpo": (*_TRAINING, "rl", "task"),
     "merge": (*_COMMON, "merge"),
     "eval": (*_COMMON, "eval", "data.eval"),
 }
+OPEN = ("native.", "task.options.")
+"""Sections whose keys are not ours."""
 _NOT: dict[Stage, tuple[str, ...]] = {
     "dpo": ("training.packing", "training.loss_on"),
     "grpo": ("training.packing", "training.loss_on"),

@@ -26,6 +26,7 @@ class FakeBackend:
             methods={"sft": methods, "dpo": methods, "grpo": methods, "merge": (), "eval": ()},
             sharding=("none", "ddp", "fsdp2"),
             cadence=("steps",),
+            tasks=True,
             stand_in=True,
         )
 

@@ -23,7 +23,7 @@ class Trl:
         """Every training stage with every method."""
         stages = {"sft": _METHODS, "dpo": _METHODS, "grpo": _METHODS}
         sharding, cadence = ("none", "ddp", "fsdp2"), [f"config.{key}" for key in CADENCE]
-        said = {"methods": stages, "sharding": sharding, "cadence": cadence, "keys": check_native.keys()}
+        said = {"methods": stages, "sharding": sharding, "cadence": cadence, "keys": check_native.keys(), "tasks": True}
         return Capabilities.model_validate(said)
 
     def lock(self) -> EnvLock:

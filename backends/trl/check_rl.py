@@ -22,7 +22,10 @@ def findings(spec: RunSpec, job: Job) -> list[Finding]:
         return []
     config = document(spec, job)["config"]
     shared = list(_loss(spec, config))
-    return shared if spec.stage == "dpo" else [*shared, *_groups(spec, job, config), *_lengths(spec), *_rewards(spec)]
+    if spec.stage == "dpo":
+        return shared
+    judged = _task(spec) if spec.task.name else _rewards(spec)
+    return [*shared, *_groups(spec, job, config), *_lengths(spec), *judged]
 
 
 def _loss(spec: RunSpec, config: dict[str, Any]) -> Iterator[Finding]:
@@ -70,6 +73,12 @@ def _lengths(spec: RunSpec) -> Iterator[Finding]:
             f"training.max_length {spec.training.max_length}",
             fix=f"training.max_length: {spec.rl.max_completion_length * 2}",
         )
+
+
+def _task(spec: RunSpec) -> Iterator[Finding]:
+    if spec.hardware.sharding == "fsdp2":
+        message = "episodes of a task end after different turns, but ranks that share weights must generate together"
+        yield _error("task", message, fix="hardware.sharding: ddp")
 
 
 def _rewards(spec: RunSpec) -> Iterator[Finding]:

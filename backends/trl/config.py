@@ -127,7 +127,7 @@ def _no_dropout(spec: RunSpec) -> bool:
 
 
 def _evaluation(spec: RunSpec, config: Kwargs) -> Kwargs:
-    if spec.data.eval is None:
+    if spec.data.eval is None and not (spec.task.name and spec.training.eval_steps):
         return {"eval_strategy": "no"}
     when = {"eval_strategy": "steps", "eval_steps": spec.training.eval_steps}
     size = int(config["per_device_train_batch_size"])

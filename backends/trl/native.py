@@ -50,7 +50,9 @@ def document(spec: RunSpec, job: Job) -> Kwargs:
     if spec.method == "qlora":
         sections["quantization"] = _quantization(spec, chosen) | native(spec, "quantization")
     sections["data"] = _data(spec)
-    if spec.stage == "grpo":
+    if spec.task.name:
+        sections["task"] = {"name": spec.task.name, "options": options_of(spec.task.options)}
+    elif spec.stage == "grpo":
         sections["rewards"] = list(spec.rl.reward)
     return sections | {"output": _output(spec, job)}
 
@@ -144,9 +146,16 @@ def _data(spec: RunSpec) -> Kwargs:
     data: dict[str, Any] = {"train": spec.data.train, "eval": spec.data.eval, "max_rows": spec.data.max_rows}
     if spec.stage == "sft":
         data["loss_on"] = training.loss_on
-    if spec.stage == "grpo":
+    if spec.task.name:
+        data["context"] = training.max_length
+    elif spec.stage == "grpo":
         data["max_prompt_length"] = training.max_length - spec.rl.max_completion_length
     return data
+
+
+def options_of(given: dict[str, str | int | float | bool]) -> dict[str, str]:
+    """Options of a task as the texts that a command line would give."""
+    return {name: str(value).lower() if isinstance(value, bool) else str(value) for name, value in given.items()}
 
 
 def _output(spec: RunSpec, job: Job) -> Kwargs:

@@ -44,8 +44,8 @@ def _prepare(harness: Harness, arguments: Arguments) -> tuple[Any, Any, Any]:
     from backends.trl import worker_device, worker_fsdp, worker_lora, worker_model, worker_save, worker_trainer
 
     worker_save.refuse_existing(arguments)
-    given = worker_trainer.Given(worker_trainer.rows(arguments), harness.events)
-    rewards = worker_trainer.rewards(arguments, harness.events)
+    judges = worker_trainer.judges(arguments, harness.events)
+    given = worker_trainer.Given(worker_trainer.rows(arguments, judges), harness.events)
     worker_device.settle(use_cpu=bool(arguments.config.get("use_cpu")))
     if arguments.sharded:
         worker_fsdp.allow_on_cpu()
@@ -56,8 +56,8 @@ def _prepare(harness: Harness, arguments: Arguments) -> tuple[Any, Any, Any]:
     worker_model.refuse_outside(model, tokenizer)
     require_same(model, tokenizer, harness.events, "the model to start from")
     dtype = model.dtype
-    stop, callbacks = _callbacks(harness, rewards)
-    more = {"callbacks": callbacks, **({"reward_funcs": rewards.functions} if rewards else {})}
+    stop, callbacks = _callbacks(harness, judges)
+    more = {"callbacks": callbacks, **worker_trainer.judging(judges, args)}
     harness.events.emit("doing", what="turning the rows into tokens")
     trainer = worker_trainer.build(arguments, args, model, tokenizer, given, **more)
     if getattr(trainer, "ref_model", None) is not None:
@@ -70,12 +70,12 @@ def _prepare(harness: Harness, arguments: Arguments) -> tuple[Any, Any, Any]:
     return trainer, stop, dtype
 
 
-def _callbacks(harness: Harness, rewards: Any) -> tuple[Any, list[Any]]:
+def _callbacks(harness: Harness, judges: Any) -> tuple[Any, list[Any]]:
     from backends.trainer.callbacks import Progress, Stop
     from backends.trl.worker_signal import Signal
 
     stop = Stop(harness)
-    return stop, [Progress(harness.events), stop, *([Signal(rewards, harness.events)] if rewards else [])]
+    return stop, [Progress(harness.events), stop, *([Signal(judges, harness.events)] if judges else [])]
 
 
 def _resume_point(harness: Harness, args: Any) -> Path | None:

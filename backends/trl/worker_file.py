@@ -25,6 +25,7 @@ class Arguments:
         quantization: keyword arguments of BitsAndBytesConfig, or None.
         data: files and how rows become tokens.
         rewards: reward functions, `file.py:function` or `module:function`.
+        task: `name` and `options` of a task, or None.
         output: `kind` and `folder` of the artifact.
     """
 
@@ -36,6 +37,7 @@ class Arguments:
     peft: Section | None = None
     quantization: Section | None = None
     rewards: tuple[str, ...] = ()
+    task: Section | None = None
 
     @property
     def sharded(self) -> bool:

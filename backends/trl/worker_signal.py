@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol
 
 from transformers import TrainerCallback
 
 from backends.trainer.callbacks import FINAL
-from backends.trl.worker_reward import Rewards
 from orchestrator.events import EventWriter
 
 _PATIENCE = 3
 """Logs in a row before a signal that stays bad is reported."""
 
 
+class Judges(Protocol):
+    """Whatever judges completions, and remembers the newest batch: one dict a completion."""
+
+    latest: list[dict[str, Any]]
+
+
 class Signal(TrainerCallback):  # type: ignore[misc]
     """Shows a completion at each log, and warns when rewards stop telling completions apart."""
 
-    def __init__(self, rewards: Rewards, events: EventWriter) -> None:
+    def __init__(self, rewards: Judges, events: EventWriter) -> None:
         self._rewards, self._events = rewards, events
         self._bad = {"frac_reward_zero_std": 0, "completions/clipped_ratio": 0}
 

@@ -13,6 +13,7 @@ from backends.trl.worker_pairs import judge_pairs, pairs
 from backends.trl.worker_prompts import prompts
 from backends.trl.worker_reward import Rewards
 from backends.trl.worker_sft import sft_dataset
+from backends.trl.worker_task import Played
 from orchestrator.events import EventWriter
 
 
@@ -31,13 +32,16 @@ def configuration(arguments: Arguments) -> Any:
     return getattr(trl, arguments.trainer.replace("Trainer", "Config"))(**arguments.config)
 
 
-def rows(arguments: Arguments) -> dict[str, list[Row]]:
+def rows(arguments: Arguments, judges: Rewards | Played | None) -> dict[str, list[Row]]:
     """Training and validation rows, read before the framework is imported: a wrong file should cost a second.
 
     Raises:
         WorkError: a file that can't be read, or has another form.
     """
     limits = {"train": arguments.data.get("max_rows"), "eval": None}
+    if isinstance(judges, Played):
+        wanted = ("train", "eval") if arguments.config.get("eval_strategy", "no") != "no" else ("train",)
+        return {part: judges.rows(part, limits[part]) for part in wanted}
     files = {part: arguments.data[part] for part in limits if arguments.data.get(part)}
     return {part: read_rows(path, arguments.trainer, limits[part]) for part, path in files.items()}
 
@@ -47,7 +51,7 @@ def build(arguments: Arguments, args: Any, model: Any, tokenizer: Any, given: Gi
 
     Args:
         given: rows and the event writer.
-        more: callbacks, and for GRPO reward_funcs.
+        more: callbacks, and for GRPO what judges.
 
     Raises:
         WorkError: data or an adapter that can't train.
@@ -71,6 +75,8 @@ def _data(arguments: Arguments, model: Any, tokenizer: Any, part: str, given: Gi
     if part not in given.rows:
         return None
     path, rows = arguments.data[part], given.rows[part]
+    if arguments.task:
+        return dataset(rows, arguments.task["name"])
     if arguments.trainer == "SFTTrainer":
         table = model.get_input_embeddings().weight.shape[0]
         return sft_dataset(arguments, tokenizer, rows, path, table=table, events=given.events)
@@ -79,6 +85,16 @@ def _data(arguments: Arguments, model: Any, tokenizer: Any, part: str, given: Gi
     return dataset(prompts(rows, tokenizer, arguments, path, given.events), path)
 
 
-def rewards(arguments: Arguments, events: EventWriter) -> Rewards | None:
-    """The reward functions, loaded before the model: a wrong name should cost seconds."""
+def judges(arguments: Arguments, events: EventWriter) -> Rewards | Played | None:
+    """The reward functions or the task, loaded before the model: a wrong name should cost seconds."""
+    if arguments.task:
+        return Played(arguments, events)
     return Rewards(arguments.rewards, events) if arguments.trainer == "GRPOTrainer" else None
+
+
+def judging(judges: Rewards | Played | None, args: Any) -> dict[str, Any]:
+    """What judges as arguments of the trainer; a task's weights go into its configuration."""
+    if isinstance(judges, Played):
+        args.reward_weights = judges.weights
+        return {"reward_funcs": judges.functions, "rollout_func": judges.rollout}
+    return {"reward_funcs": judges.functions} if judges else {}

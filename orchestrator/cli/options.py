@@ -61,6 +61,7 @@ _SETTINGS = {
     "model": "model.path",
     "method": "method",
     "data": "data.train",
+    "task": "task.name",
     "eval_data": "data.eval",
     "seed": "training.seed",
     "max_steps": "training.max_steps",

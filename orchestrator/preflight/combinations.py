@@ -79,13 +79,13 @@ def _inputs(spec: RunSpec, backend: Backend) -> list[Finding]:
         message = f"both a run ({', '.join(spec.parents)}) and a model ({spec.model.path}) to start from"
         found.append(_error("model.ambiguous", message, "keep one of model.path and from", "model.path"))
     named_natively = any(spec.native.get(key) for key in backend.capabilities().rows_keys)
-    if spec.trains and not spec.data.train and not named_natively:
+    if spec.trains and not spec.data.train and not named_natively and not spec.task.name:
         found.append(
             _error("data.missing", f"stage {spec.stage} has no data", _FILE.format("data.train"), "data.train")
         )
     if spec.stage == "eval" and not spec.data.eval:
         found.append(_error("data.missing", "eval has no held-out items", _FILE.format("data.eval"), "data.eval"))
-    if spec.training.eval_steps and not spec.data.eval:
+    if spec.training.eval_steps and not spec.data.eval and not spec.task.name:
         message = "training.eval_steps without held-out rows"
         found.append(
             _error("data.missing", message, "set data.eval, or drop training.eval_steps", "training.eval_steps")

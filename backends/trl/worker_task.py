@@ -1,0 +1,131 @@
+"""A task in place of prompts and reward functions: its samples as rows, its episodes as rollouts, its rewards."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from itertools import islice
+from typing import Any
+
+from backends.trl.worker_data import Row
+from backends.trl.worker_file import Arguments
+from orchestrator.errors import PostTrainError
+from orchestrator.events import EventWriter
+from orchestrator.harness import WorkError
+from orchestrator.tasks import Episode, Sample, Scores, Task, judge, load, play
+from orchestrator.tasks.sample import Split
+
+SPLITS: dict[str, Split] = {"train": "train", "eval": "validation"}
+"""Parts of a trainer's data -> splits of a task."""
+
+
+class Played:
+    """A task as the trainer uses it.
+
+    Attributes:
+        functions: one for each reward, which hands over what the rollout earned.
+        latest: the newest batch, one dict an episode; read by the sample events.
+    """
+
+    def __init__(self, arguments: Arguments, events: EventWriter) -> None:
+        assert arguments.task is not None
+        self.task = loaded(arguments.task["name"], arguments.task["options"])
+        self._events, self._context = events, int(arguments.data["context"])
+        self.functions = [_handing_over(reward.name) for reward in self.task.rewards]
+        self.latest: list[dict[str, Any]] = []
+        self._chat: Any = None
+        self._compare(int(arguments.config["max_completion_length"]))
+
+    @property
+    def weights(self) -> list[float]:
+        """Of the rewards, so that their sum is the weighted mean."""
+        whole = sum(reward.weight for reward in self.task.rewards)
+        return [reward.weight / whole for reward in self.task.rewards]
+
+    def rows(self, part: str, limit: int | None) -> list[Row]:
+        """Rows that name samples; the prompt itself is made when an episode opens."""
+        split = SPLITS[part]
+        count = len(self.task.samples(split))
+        return [{"prompt": [{"role": "user", "content": f"{split}/{place}"}]} for place in islice(range(count), limit)]
+
+    def rollout(self, prompts: list[list[Row]], trainer: Any) -> dict[str, Any]:
+        """Play an episode for each prompt, all of them together; TRL's `rollout_func`.
+
+        Raises:
+            WorkError: the environment, a reward or the chat template failed.
+        """
+        samples = [self._sample(prompt) for prompt in prompts]
+        try:
+            episodes, scores, tracks = asyncio.run(self._play(samples, trainer))
+        except PostTrainError as error:
+            raise work_error(error) from error
+        self.latest = [
+            {"prompt": list(e.messages[: e.opening]), "completion": list(e.messages[e.opening :]), "rewards": s.parts}
+            for e, s in zip(episodes, scores, strict=True)
+        ]
+        return {
+            "prompt_ids": [track.prompt for track in tracks],
+            "completion_ids": [track.completion for track in tracks],
+            "env_mask": [track.mask for track in tracks],
+            "logprobs": None if any(track.logprobs is None for track in tracks) else [t.logprobs for t in tracks],
+            "earned": [score.parts for score in scores],
+            "ending": [{"turns": episode.turns, "truncated": float(episode.truncated)} for episode in episodes],
+        }
+
+    async def _play(self, samples: list[Sample], trainer: Any) -> tuple[list[Episode], list[Scores], list[Any]]:
+        from backends.trl.worker_speaker import Batch, Chat, Speaker
+
+        batch = Batch(trainer, len(samples))
+        self._chat = self._chat or Chat(trainer._tokenizer, trainer.eos_token_ids)
+        speakers = [Speaker(self._chat, batch, self._context) for _ in samples]
+
+        async def one(sample: Sample, speaker: Any) -> Episode:
+            episode = await play(self.task, sample, speaker)
+            batch.leave()
+            return episode
+
+        episodes = await asyncio.gather(*(one(s, v) for s, v in zip(samples, speakers, strict=True)))
+        return list(episodes), [await judge(self.task.rewards, e) for e in episodes], [v.track for v in speakers]
+
+    def _sample(self, prompt: list[Row]) -> Sample:
+        split, _, place = str(prompt[-1]["content"]).partition("/")
+        return self.task.train[int(place)] if split == "train" else self.task.validation[int(place)]
+
+    def _compare(self, max_tokens: int) -> None:
+        """Say when the run gives less room than the task asks for."""
+        limits = self.task.limits
+        for setting, given, wanted in (
+            ("rl.max_completion_length", max_tokens, limits.max_tokens),
+            ("training.max_length", self._context, limits.context),
+        ):
+            if given < wanted:
+                message = f"{setting} {given} is below the {wanted} tokens that task {self.task.name!r} asks for"
+                self._events.emit("warning", code="task.limits", message=message)
+
+
+def loaded(name: str, options: dict[str, str]) -> Task:
+    """The task.
+
+    Raises:
+        WorkError: it can't be made here.
+    """
+    try:
+        return load(name, options)
+    except PostTrainError as error:
+        raise work_error(error) from error
+
+
+def work_error(error: PostTrainError) -> WorkError:
+    """A task's error as the worker's own, with its place and details in the message."""
+    message = f"{error.where}: {error.what}" if error.where else error.what
+    return WorkError("task.failed", "; ".join((message, *error.details)), why=error.why, fix=error.fix)
+
+
+def _handing_over(name: str) -> Callable[..., list[float]]:
+    def reward(earned: list[dict[str, float]], ending: list[dict[str, float]], **given: Any) -> list[float]:
+        for key in ("turns", "truncated"):
+            given["log_metric"](f"task/{key}", sum(one[key] for one in ending) / len(ending))
+        return [one[name] for one in earned]
+
+    reward.__name__ = name
+    return reward
