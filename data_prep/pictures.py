@@ -34,6 +34,7 @@ class Pictures:
     out: Path | None = None
     beside: Path = Path()
     _known: dict[Path, str] = field(default_factory=dict)
+    _looked: dict[str, str] = field(default_factory=dict)
 
     def take(self, named: Any) -> str:
         """The path of a kept picture, relative to the prepared folder.
@@ -53,12 +54,20 @@ class Pictures:
             raise RowFault("picture_url", f"{named:.120} lies elsewhere; nothing is downloaded")
         return self._file(named)
 
+    def looked(self) -> dict[str, str]:
+        """The files that were looked for since the last call, and what each was."""
+        found, self._looked = self._looked, {}
+        return found
+
     def _file(self, named: str) -> str:
-        path = self._place(named)
-        if path not in self._known:
-            if path.stat().st_size > LARGEST:
-                raise RowFault("picture_huge", f"{named} has more than {LARGEST:,} bytes")
-            self._known[path] = self._keep(path.read_bytes(), named)
+        try:
+            path = self._place(named)
+            if path not in self._known:
+                if path.stat().st_size > LARGEST:
+                    raise RowFault("picture_huge", f"{named} has more than {LARGEST:,} bytes")
+                self._known[path] = self._keep(path.read_bytes(), named)
+        except (OSError, ValueError, RuntimeError) as error:  # no name of a file, a link to itself, no permission
+            raise RowFault("picture_missing", f"{named:.200} can't be read: {error}") from None
         return self._known[path]
 
     def _place(self, named: str) -> Path:
@@ -68,6 +77,7 @@ class Pictures:
         path = (root / rest).resolve()
         if "\0" in named or not path.is_relative_to(root.resolve()):
             raise RowFault("picture_outside", f"{named} leads out of {root}; name its folder with --images")
+        self._looked[str(path)] = state(path)
         if not path.is_file():
             raise RowFault("picture_missing", f"{named} is not below {root}{self._hint(named, root)}")
         return path
@@ -91,6 +101,15 @@ class Pictures:
         return kept
 
 
+def state(path: Path) -> str:
+    """What tells whether a file is the one it was, without reading it; empty where there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return ""
+    return f"{found.st_size}|{found.st_mtime_ns}|{found.st_ino}"
+
+
 def _begins(named: str, start: str) -> bool:
     return not start or named == start or named.startswith(start.rstrip("/") + "/")
 
@@ -111,3 +130,12 @@ def named_in(file: Path) -> Iterator[str]:
         for row in rows:
             for found in _NAMED.findall(row):
                 yield found.decode()
+
+
+def changed(file: Path) -> str | None:
+    """The first picture of prepared rows whose bytes are not those that its name was made from; None if all are."""
+    for name in dict.fromkeys(named_in(file)):
+        path = file.parent / FOLDER / name
+        if not path.is_file() or hashlib.sha256(path.read_bytes()).hexdigest()[:32] != path.stem:
+            return f"{FOLDER}/{name}"
+    return None

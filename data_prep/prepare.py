@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
 import tempfile
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 
-from data_prep import heldout, out
+from data_prep import fresh, heldout, out
 from data_prep import manifest as manifests
 from data_prep.faults import DataFault
 from data_prep.formats import Format
 from data_prep.index import Index
 from data_prep.inputs import Input
-from data_prep.jsontext import dump_plain
 from data_prep.ledger import FILE as LEDGER
 from data_prep.ledger import Ledger
 from data_prep.lengths import lengths
@@ -73,12 +71,6 @@ def prepare(files: list[Input], options: Options, folder: Path, tick: Tick = lam
         return _make(files, options, part, tick, keep=True)
 
 
-def key(contents: list[tuple[str, str]], options: Options) -> str:
-    """What a prepared folder is made from: names and digests of files, options, and the version of this code."""
-    payload = {"contents": contents, "options": options.literals(), "schema": manifests.SCHEMA}
-    return hashlib.sha256(dump_plain(payload)).hexdigest()
-
-
 def _make(files: list[Input], options: Options, folder: Path, tick: Tick, *, keep: bool) -> DataManifest:
     reading = Reading(files, options.encoding)
     form = reading.format(options.format, options.columns)
@@ -87,6 +79,8 @@ def _make(files: list[Input], options: Options, folder: Path, tick: Tick, *, kee
         index = stack.enter_context(Index(folder / ".index"))
         made = _Preparation(reading, options, folder if keep else None, ledger, index).make(form, tick)
     if keep:
+        if made.images:
+            fresh.note_pictures(folder, {})
         manifests.write(folder, made)
     return made
 
@@ -138,6 +132,8 @@ class _Preparation:
                 self._ledger.add(self._reading.names[result.path], line, (action, reason, what), result.path)
             for split, texts in result.texts.items():
                 written.add(split, texts)
+            if self._folder and result.looked:
+                fresh.note_pictures(self._folder, result.looked)
             tick(self._reading.taken, self._reading.total, self._tally.rows)
             if limits.full:
                 break
@@ -168,7 +164,7 @@ class _Preparation:
     def _manifest(self, form: Format, recipe: Recipe, splits: dict[Split, SplitFile]) -> DataManifest:
         sources = tuple(self._reading.seen())
         return DataManifest(
-            key=key([(source.name, source.sha256) for source in (*sources, *self._against)], self._options),
+            key=fresh.key([(source.name, source.sha256) for source in (*sources, *self._against)], self._options),
             origin=self._options.origin,
             revision=self._options.revision,
             licence=self._options.licence,

@@ -63,6 +63,7 @@ class Result:
     index: list[bytes] = field(default_factory=list)
     ledger: list[Entry] = field(default_factory=list)
     notes: Counter[str] = field(default_factory=Counter)
+    looked: dict[str, str] = field(default_factory=dict)
 
 
 class Worker:
@@ -86,6 +87,7 @@ class Worker:
                 _drop(result, item, fault)
             for row, marks in rows:
                 self._keep(row, marks, item, result)
+        result.looked = self._pictures.looked()
         return result
 
     def _rows(self, item: Item) -> list[tuple[Row, Marks]]:

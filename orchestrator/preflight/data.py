@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from data_prep import pictures
 from data_prep.check import DataFacts, check
 from data_prep.faults import DataFault
 from data_prep.forms import Use
@@ -76,6 +77,9 @@ def _against_manifest(path: Path, use: Use, facts: DataFacts) -> list[Finding]:
         message = "the file is not the one that its data manifest records: it was changed after it was prepared"
         fix = "prepare it again, or take the file out of its folder to use it as it is"
         return [Finding(code="data.changed", level="error", message=message, fix=fix, where=str(path))]
+    if found.images and (name := pictures.changed(path)):
+        message = f"the picture {name} is not the one that was prepared: it was changed or removed"
+        return [Finding(code="data.changed", level="error", message=message, fix="prepare it again", where=str(path))]
     if use in _SERVES.get(found.use, ()):
         return []
     message = f"these rows were prepared for {found.use}, and {use} would learn something else from them"

@@ -31,7 +31,7 @@ def command(
             return _tell(found, output, "unchanged", as_json=as_json)
         with request.shown("preparing", quiet=as_json) as tick:
             made = prepare.prepare(files, options, output, tick)
-        fresh.remember(output, files, made)
+        fresh.remember(output, files, made, options)
         return _tell(made, output, "made", as_json=as_json)
 
 

@@ -90,6 +90,9 @@ def test_pictures_stand_where_they_are_seen(write: Write, make: Prepare, row: di
         (ask([picture(ONE), {"type": "text", "text": "<image><image>"}]), "placeholders", "more places"),
         (ask("<image>x", images=["pics/9.png"]), "picture_missing", "pics/9.png is not below"),
         (ask("<image>x", images=["old/pics/1.png"]), "picture_missing", "--images old="),
+        (ask("<image>x", images=["pics/\0.png"]), "picture_missing", "can't be read"),
+        (ask("<image>x", images=["a" * 5000]), "picture_missing", "can't be read"),
+        (ask("<image>x", images=["pics/loop.png"]), "picture_missing", "can't be read"),
         (ask("<image>x", images=["../secret.png"]), "picture_outside", "leads out of"),
         (ask("<image>x", images=["/etc/passwd"]), "picture_outside", "leads out of"),
         (ask("<image>x", images=["pics/link.png"]), "picture_outside", "leads out of"),
@@ -105,6 +108,7 @@ def test_a_picture_at_fault_is_told(
     write: Write, make: Prepare, work: Path, row: dict[str, Any], reason: str, words: str
 ) -> None:
     (work.parent / "secret.png").write_bytes(png())
+    (work / "pics/loop.png").symlink_to("loop.png")
     (work / "pics/link.png").symlink_to(work.parent / "secret.png")
     write("pics/cut.png", png(40, 40)[:-20])
     write("pics/page.png", "<html>not found</html>")

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import random
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from data_prep import fresh, index, manifest, prepare
+from data_prep import fresh, index, manifest, pictures, prepare
 from data_prep.faults import DataFault
 from data_prep.inputs import inputs
 from data_prep.options import Options
@@ -118,6 +119,33 @@ def test_a_file_that_grows_is_prepared_again(write: Write, work: Path) -> None:
     write("d.jsonl", pairs(50))
     (work / "out/train.jsonl").write_text("")
     assert fresh.fresh(work / "out", inputs([path]), options) is None
+
+
+def test_a_changed_picture_is_prepared_again(write: Write, work: Path) -> None:
+    picture = write("1.gif", b"GIF89a\1\0\1\0\x80\0\0\0\0\0\xff\xff\xff,\0\0\0\0\1\0\1\0\0\2\2D\1\0;")
+    rows = [{"prompt": f"<image>{n}", "completion": "b", "image": name} for n, name in enumerate(["1.gif", "2.gif"])]
+    files, options = inputs([write("d.jsonl", rows)]), Options(max_dropped=0.5, shares=Shares(0, 0))
+    made = prepare.prepare(files, options, work / "out")
+    fresh.remember(work / "out", files, made, options)
+    assert made.counts.dropped == {"picture_missing": 1}
+    assert fresh.fresh(work / "out", files, options) == made
+    assert fresh.fresh(work / "out", files, replace(options, images=(("", work),))) is None
+    write("2.gif", picture.read_bytes())
+    assert fresh.fresh(work / "out", files, options) is None
+    (work / "2.gif").unlink()
+    assert fresh.fresh(work / "out", files, options) == made
+    assert pictures.changed(work / "out/train.jsonl") is None
+    (kept,) = (work / "out/images").iterdir()
+    kept.write_bytes(b"GIF89a")
+    assert pictures.changed(work / "out/train.jsonl") == f"images/{kept.name}"
+
+
+def test_rows_changed_in_place_are_prepared_again(write: Write, work: Path) -> None:
+    files, options = inputs([write("d.jsonl", pairs(50))]), Options()
+    fresh.remember(work / "out", files, prepare.prepare(files, options, work / "out"), options)
+    rows = work / "out/train.jsonl"
+    rows.write_text(rows.read_text().replace("answer", "ANSWER"))
+    assert fresh.fresh(work / "out", files, options) is None
 
 
 def test_a_folder_of_splits_keeps_them(write: Write, make: Prepare, work: Path) -> None:
