@@ -14,6 +14,7 @@ from orchestrator.sandbox.bounds import Bounds
 from orchestrator.sandbox.enclosure import Enclosure, given
 from orchestrator.sandbox.outcome import Ending, Outcome
 from orchestrator.sandbox.room import Room
+from orchestrator.sandbox.slots import slots
 
 POLL = 0.05
 """Seconds between two looks at memory and disk."""
@@ -28,6 +29,11 @@ async def run(enclosure: Enclosure, room: Room, command: str, bounds: Bounds) ->
     raw = command.encode("utf-8", "replace")
     if b"\0" in raw or len(raw) > LONGEST:
         return Outcome(-1, f"no command: it holds a zero byte, or more than {LONGEST} bytes", "refused")
+    async with slots():
+        return await _ran(enclosure, room, raw, bounds)
+
+
+async def _ran(enclosure: Enclosure, room: Room, raw: bytes, bounds: Bounds) -> Outcome:
     process = await _start(enclosure, room, raw, bounds)
     printed = Printed(bounds.output)
     reading, ended = asyncio.create_task(printed.read(process)), asyncio.create_task(process.wait())

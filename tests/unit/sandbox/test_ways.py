@@ -60,6 +60,19 @@ def test_the_weaker_way_keeps_time_and_environment_and_cleans_up(monkeypatch: py
     asyncio.run(story())
 
 
+def test_commands_of_a_batch_wait_for_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("orchestrator.sandbox.slots.COMMANDS", 2)
+    count = "mkdir at.$$; ls -d at.* | wc -l; sleep 0.2; rmdir at.$$"
+
+    async def story() -> list[str]:
+        box = Box(enclosure("unconfined"), {}, Bounds(seconds=5))
+        done = await asyncio.gather(*(box.run(f"cd {box.place}; {count}") for _ in range(6)))
+        await box.close()
+        return [one.output.strip() for one in done]
+
+    assert max(int(seen) for seen in asyncio.run(story())) == 2
+
+
 def verdict(machine: str, architecture: int, number: int) -> int:
     """What the filter's program says to a call, run as the kernel would."""
     program = [line for (*line,) in struct.iter_unpack("HBBI", filter.program(machine))]
