@@ -13,6 +13,7 @@ from data_prep.row import Message, Row
 _TEXTS = ("text", "thinking", "reasoning")
 _PICTURES = ("image", "image_url")
 _MEDIA = ("audio", "video")
+_TURNS = ("prompt", "completion", "chosen", "rejected")
 
 
 class Trait(NamedTuple):
@@ -28,10 +29,10 @@ class Traits:
 
     Attributes:
         folder: where relative paths of pictures begin.
-        found: name of a trait -> where it was seen first. `turns`: conversations in prompt or completion; `pictures`;
-            `list`: a column of pictures beside the conversation; `late`: a picture after its text; `remote`: a picture
-            on a server; `relative`: a picture by relative path; `media`: sound or video; `unknown`: a part of a type
-            that nobody knows.
+        found: name of a trait -> where it was seen first. `turns`: conversations in prompt, completion, chosen or
+            rejected; `pictures`; `list`: a column of pictures beside the conversation; `late`: a picture after its
+            text; `remote`: a picture on a server; `relative`: a picture by relative path; `media`: sound or video;
+            `unknown`: a part of a type that nobody knows.
     """
 
     folder: Path
@@ -40,7 +41,7 @@ class Traits:
 
     def look(self, number: int, row: Row) -> str | None:
         """Note the traits of a row; what is wrong with it whatever the engine, or None."""
-        if any(isinstance(row.get(column), list) for column in ("prompt", "completion")):
+        if any(isinstance(row.get(column), list) for column in _TURNS):
             self.found.setdefault("turns", Trait(number, "conversations"))
         if inline.listed(row) is None and not any(True for _ in inline.parts(row)):
             return None

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 from backends.axolotl import schema
 from backends.axolotl.choices import FLASH, bitsandbytes, capability, choose, installed
+from orchestrator import modelfolder
 from orchestrator.backend import Job
 from orchestrator.findings import Finding
 from orchestrator.spec import RunSpec
 
 _INSTALL = "post-train backends install axolotl --with {package}"
+_BUILT, _VISION = ("flash-attn", "cut-cross-entropy"), "torchvision"
+_FAMILY = "muse_glimmer"
+"""Of the models tried here, the one whose image processor takes torchvision."""
+_GPU_KERNELS = ("xformers", "sage", "fp8", "flash_attention_4", "flash_attention_torch")
+"""Values of native.attn_implementation that there is no CPU code for."""
 
 
 def findings(spec: RunSpec, job: Job) -> list[Finding]:
@@ -34,6 +41,10 @@ def _precision(spec: RunSpec, job: Job) -> Iterator[Finding]:
 
 def _attention(spec: RunSpec, job: Job) -> Iterator[Finding]:
     wanted = spec.model.attention
+    given = spec.native.get("attn_implementation")
+    if given in _GPU_KERNELS and not job.machine.gpus:
+        fix = "remove native.attn_implementation"
+        yield _error("attention", f"native.attn_implementation: {given} needs a GPU", fix=fix)
     if wanted not in FLASH:
         return
     lowest, package = FLASH[wanted]
@@ -48,22 +59,49 @@ def _attention(spec: RunSpec, job: Job) -> Iterator[Finding]:
 
 
 def _packages(spec: RunSpec, job: Job) -> Iterator[Finding]:
+    for package, wanted in _wanted(spec, job).items():
+        if not wanted or _there(job, package):
+            continue
+        message = f"{wanted} needs the package {package}, which is not in the axolotl environment"
+        yield _error("package", message, fix=_remedy(job, package, wanted))
+
+
+def _there(job: Job, package: str) -> bool:
+    """Of an environment that is still to be installed, the lock tells."""
     if job.packages is None:
-        return
-    for package, wanted in _wanted(spec).items():
-        if wanted and not installed(job, package):
-            message = f"{wanted} needs the package {package}, which is not in the axolotl environment"
-            yield _error("package", message, fix=f"{_INSTALL.format(package=package)}, or remove {wanted}")
+        return package not in _BUILT and (package != _VISION or bool(job.machine.gpus))
+    return installed(job, package)
 
 
-def _wanted(spec: RunSpec) -> dict[str, str]:
+def _remedy(job: Job, package: str, wanted: str) -> str:
+    """What `backends install` would do: some packages are built, which takes a GPU, and one needs that torch is."""
+    gpus = bool(job.machine.gpus)
+    if package in _BUILT:
+        built = f"post-train backends install axolotl --build {package}"
+        return f"{built}, or remove {wanted}" if gpus else f"remove {wanted}; building {package} takes a GPU"
+    if package == _VISION and not gpus:
+        return "a machine with a GPU, whose lock has it; or --env with torch and torchvision both built for CPUs"
+    return f"{_INSTALL.format(package=package)}, or remove {wanted}"
+
+
+def _processor(spec: RunSpec, job: Job) -> str:
+    """Axolotl loads the processor of a model with images whatever the rows are."""
+    if spec.native.get("processor_type"):
+        return "native.processor_type"
+    path = Path(job.model.path)
+    told = modelfolder.config(path).get("model_type") if path.is_dir() else path.name.lower().replace("-", "_")
+    return "the model's image processor, which is loaded even for text," if _FAMILY in str(told) else ""
+
+
+def _wanted(spec: RunSpec, job: Job) -> dict[str, str]:
     """Package -> the setting that needs it, empty when none does."""
-    quantised = "method: qlora" if spec.method == "qlora" else ""
+    bits = next((f"native.{key}" for key in ("load_in_4bit", "load_in_8bit") if spec.native.get(key)), "")
+    quantised = "method: qlora" if spec.method == "qlora" else bits
     eight_bit = bitsandbytes(spec.training.optimizer)
     plugins = " ".join(schema.plugins(spec.native))
     return {
         "bitsandbytes": quantised or (f"training.optimizer: {spec.training.optimizer}" if eight_bit else ""),
-        "torchvision": "native.processor_type" if spec.native.get("processor_type") else "",
+        _VISION: _processor(spec, job),
         "cut-cross-entropy": "native.plugins: cut_cross_entropy" if "cut_cross_entropy" in plugins else "",
         "liger-kernel": "native.plugins: liger" if "integrations.liger" in plugins else "",
         "wandb": "tracking.wandb" if spec.tracking.wandb != "off" else "",

@@ -22,6 +22,9 @@ def _unknown(given: dict[str, Any]) -> Iterator[Finding]:
     for key, problem in schema.problems(given):
         code = "key" if "." not in key and key not in schema.properties() else "type"
         yield _error(code, key, problem, fix=f"correct or remove native.{key}")
+    for name in schema.plugins(given):
+        if wrong := schema.plugin_problem(name):
+            yield _error("plugin", "plugins", wrong, fix="correct native.plugins")
     if schema.foreign(schema.plugins(given)):
         message = (
             "a plugin from outside Axolotl runs its code in the engine, and keys that only it knows aren't checked"

@@ -38,6 +38,10 @@ def _lora(spec: RunSpec) -> Iterator[Finding]:
     if spec.method != "full" and "lm_head" in ([targets] if isinstance(targets, str) else targets):
         message = "an adapter on lm_head is not merged with tied embeddings, and fused losses pass it by"
         yield _error("lora", message, "lora.target_modules", fix="lora.modules_to_save: [lm_head]")
+    if spec.method == "lora" and spec.native.get("load_in_4bit"):
+        message = "a base in 4 bits is what method qlora is; the plan counts memory for one in 16"
+        where = "native.load_in_4bit"
+        yield Finding(code="axolotl.four_bits", level="advice", message=message, where=where, fix="method: qlora")
 
 
 def _error(code: str, message: str, where: str, fix: str) -> Finding:

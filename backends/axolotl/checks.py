@@ -2,10 +2,26 @@
 
 from __future__ import annotations
 
-from backends.axolotl import check_data, check_machine, check_native, check_sharding, check_training, check_truths
+from backends.axolotl import (
+    check_data,
+    check_machine,
+    check_model,
+    check_native,
+    check_parallel,
+    check_paths,
+    check_saving,
+    check_sharding,
+    check_training,
+    check_truths,
+)
 from orchestrator.backend import Job
 from orchestrator.findings import Finding
 from orchestrator.spec import RunSpec
+
+_PARTS = (
+    *(check_native, check_truths, check_paths, check_parallel, check_machine, check_model),
+    *(check_training, check_saving, check_sharding, check_data),
+)
 
 
 def findings(spec: RunSpec, job: Job) -> list[Finding]:
@@ -13,5 +29,4 @@ def findings(spec: RunSpec, job: Job) -> list[Finding]:
     if spec.stage != "sft":
         message = f"axolotl can't do stage {spec.stage!r} here"
         return [Finding(code="axolotl.stage", level="error", message=message, fix="backend: trl", where="backend")]
-    parts = (check_native, check_truths, check_machine, check_training, check_sharding, check_data)
-    return [finding for part in parts for finding in part.findings(spec, job)]
+    return [finding for part in _PARTS for finding in part.findings(spec, job)]

@@ -5,8 +5,11 @@ Part of the dump: runs in the engine's environment, and takes names from where t
 
 from __future__ import annotations
 
+import ast
 import pkgutil
 import typing
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 Schema = dict[str, Any]
@@ -23,7 +26,11 @@ def choices() -> dict[str, list[str]]:
 
     optimizers = [str(name.value) for kind in (OptimizerNames, CustomSupportedOptimizers) for name in kind]
     schedulers = [str(name.value) for name in SchedulerType]
-    return {"optimizer": sorted(set(optimizers)), "lr_scheduler": [*schedulers, "one_cycle", "rex"]}
+    return {
+        "optimizer": sorted(set(optimizers)),
+        "lr_scheduler": [*schedulers, "one_cycle", "rex"],
+        "plugins": sorted(_plugins()),
+    }
 
 
 def top() -> dict[str, Schema]:
@@ -122,6 +129,17 @@ def _auto() -> list[str]:
     import transformers
 
     return sorted(name for name in dir(transformers) if name.startswith("AutoModel"))
+
+
+def _plugins() -> Iterator[str]:
+    """Read, not imported: a plugin may want libraries of its own."""
+    import axolotl
+
+    for package in sorted(Path(axolotl.__path__[0], "integrations").iterdir()):
+        for file in sorted(package.rglob("*.py")):
+            tree = ast.parse(file.read_text(encoding="utf-8"))
+            classes = [node.name for node in tree.body if isinstance(node, ast.ClassDef)]
+            yield from (f"axolotl.integrations.{package.name}.{name}" for name in classes if name.endswith("Plugin"))
 
 
 def _strategies() -> list[str]:

@@ -26,7 +26,7 @@ def properties() -> dict[str, Any]:
 
 
 def choices(setting: str) -> list[str]:
-    """Names that `optimizer` or `lr_scheduler` may have."""
+    """Names that `optimizer` or `lr_scheduler` may have, and the bundled `plugins`."""
     return list(_tables()["choices"][setting])
 
 
@@ -37,7 +37,20 @@ def plugin_of(key: str) -> str | None:
 
 def foreign(plugins: Iterable[str]) -> bool:
     """Whether a plugin is named whose keys are not known here."""
-    return any(_package(name) not in _tables()["plugins"] for name in plugins if not name.startswith("backends."))
+    return any(not name.startswith(("backends.", "axolotl.")) for name in plugins)
+
+
+def plugin_problem(name: str) -> str | None:
+    """What is wrong with the name of a plugin: Axolotl goes on without one that it can't import."""
+    package, _, last = name.rpartition(".")
+    if not package:
+        return f"a plugin is named by its class, as package.Class, not {name!r}; Axolotl would go on without it"
+    own = [".".join([*package.split(".")[:3], last]), name]
+    if package.split(".")[0] != "axolotl" or any(one in choices("plugins") for one in own):
+        return None
+    return (
+        f"Axolotl would go on without the plugin {name!r}: it has none of that name{nearest(name, choices('plugins'))}"
+    )
 
 
 def plugins(given: dict[str, Any]) -> list[str]:

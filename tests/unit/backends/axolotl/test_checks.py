@@ -10,7 +10,7 @@ import pytest
 
 from backends.axolotl.adapter import BACKEND
 from data_prep.check import check
-from orchestrator.backend import Trait
+from orchestrator.backend import ModelRef, Trait
 
 from .conftest import EVERYTHING, HOPPER, TURING, Findings, MakeJob, MakeSpec
 
@@ -18,7 +18,10 @@ Case = dict[str, Any]
 GPU = {"machine": HOPPER, "packages": EVERYTHING}
 BARE = {"machine": HOPPER, "packages": {"axolotl": "0.19.0"}}
 TWO = {"processes": 2, "sharding": "fsdp2"}
+DDP = {"processes": 2, "sharding": "ddp"}
+SHARDS = {"final_state_dict_type": "SHARDED_STATE_DICT"}
 WRAPPED = {"fsdp_config": {"activation_checkpointing": True}}
+CUT = {"plugins": ["axolotl.integrations.cut_cross_entropy.CutCrossEntropyPlugin"]}
 OWN = {"datasets": [{"path": "org/rows", "type": "alpaca"}]}
 
 
@@ -66,6 +69,28 @@ REFUSED: list[tuple[str, str, Case, Case]] = [
     ("native.type", "lora", {}, {"native": {"torch_compile_backend": "fast"}}),
     ("native.type", "lora", {}, {"native": {"wandb_log_model": "model"}}),
     ("native.type", "lora", {}, {"data": {"train": None}, "native": {"datasets": [{"path": "x", "type": "alpcaa"}]}}),
+    ("native.parallel", "lora", {}, {"native": {"dp_shard_size": 2}}),
+    ("native.parallel", "lora", {}, {"native": {"tensor_parallel_size": 2}}),
+    ("native.parallel", "full", GPU, {"hardware": TWO, "native": {"context_parallel_size": 4}}),
+    ("native.parallel", "lora", GPU, {"hardware": DDP, "native": {"dp_shard_size": 2}}),
+    ("native.parallel", "lora", GPU, {"native": {"world_size": 8}}),
+    ("native.parallel", "lora", GPU, {"native": {"local_rank": 0}}),
+    ("native.parallel", "lora", GPU, {"native": {"device": "cuda:1"}}),
+    ("native.parallel", "lora", {}, {"native": {"device_map": "auto"}}),
+    ("native.parallel", "lora", GPU, {"hardware": DDP, "native": {"device_map": "auto"}}),
+    ("native.contradiction", "lora", {}, {"native": {"flash_attention": True}}),
+    ("native.contradiction", "lora", GPU, {"native": {"xformers_attention": True}}),
+    ("attention", "lora", {}, {"native": {"attn_implementation": "sage"}}),
+    ("native.path", "lora", {}, {"native": {"tokenizer_config": "/nope"}}),
+    ("native.path", "lora", {}, {"native": {"chat_template": "jinja", "chat_template_jinja": "/nope.jinja"}}),
+    ("native.path", "lora", {}, {"data": {"train": None}, "native": {"datasets": [{"path": "/nope.jsonl"}]}}),
+    ("native.plugin", "lora", {}, {"native": {"plugins": ["axolotl.integrations.liger.LigerPlugn"]}}),
+    ("native.plugin", "lora", {}, {"native": {"plugins": ["axolotl.integrations.nothing.Plugin"]}}),
+    ("native.fsdp_version", "full", GPU, {"hardware": TWO, "native": {"fsdp_version": 1}}),
+    ("native.fsdp_version", "full", GPU, {"hardware": TWO, "native": {"fsdp_config": {"fsdp_version": 1}}}),
+    ("native.final_state", "full", GPU, {"hardware": TWO, "native": {"fsdp_config": SHARDS}}),
+    ("package", "lora", BARE, {"native": {"load_in_8bit": True}}),
+    ("package", "lora", BARE, {"native": CUT}),
     ("native.reserved", "lora", {}, {"native": {"output_dir": "out"}}),
     ("native.reserved", "lora", {}, {"native": {"lora_model_dir": "adapter"}}),
     ("native.reserved", "lora", {}, {"native": {"auto_resume_from_checkpoints": True}}),
@@ -252,3 +277,63 @@ def test_every_wrong_key_of_an_entry_is_told(found: Findings) -> None:
 def test_the_nearest_optimizer_is_advised(found: Findings, given: str, meant: str) -> None:
     (finding,) = found(training={"optimizer": given})
     assert finding.fix == f"training.optimizer: {meant}"
+
+
+@pytest.mark.parametrize(
+    ("code", "native"), [("native.save", {"save_strategy": "no"}), ("four_bits", {"load_in_4bit": True})]
+)
+def test_told_and_let_through(found: Findings, code: str, native: Case) -> None:
+    (finding,) = found("lora", GPU, native=native)
+    assert (finding.code, finding.level) == (f"axolotl.{code}", "advice")
+
+
+@pytest.mark.parametrize(
+    ("package", "job", "native", "words"),
+    [
+        ("torchvision", {"packages": {}}, {"processor_type": "AutoProcessor"}, "a machine with a GPU"),
+        ("torchvision", {}, {"processor_type": "AutoProcessor"}, "a machine with a GPU"),
+        ("torchvision", BARE, {"processor_type": "AutoProcessor"}, "--with torchvision"),
+        ("cut-cross-entropy", BARE, CUT, "--build cut-cross-entropy"),
+        ("cut-cross-entropy", {"packages": {}}, CUT, "takes a GPU"),
+    ],
+)
+def test_no_installation_is_advised_that_is_refused(
+    found: Findings, package: str, job: Case, native: Case, words: str
+) -> None:
+    (finding,) = found("lora", job, native=native)
+    assert package in finding.message
+    assert words in str(finding.fix)
+
+
+@pytest.mark.parametrize("job", [{}, {"packages": {}}])
+def test_muse_glimmer_wants_torchvision_for_text(found: Findings, tmp_path: Path, job: Case) -> None:
+    (tmp_path / "config.json").write_text('{"model_type": "muse_glimmer"}', encoding="utf-8")
+    (tmp_path / "chat_template.jinja").write_text("x", encoding="utf-8")
+    for path in ("meta-models/Muse-Glimmer-30B", str(tmp_path)):
+        (finding,) = found("lora", job | {"model": ModelRef(label="base", path=path)})
+        assert (finding.code, finding.level) == ("axolotl.package", "error")
+    assert found("lora", GPU | {"model": ModelRef(label="base", path="meta-models/Muse-Glimmer-30B")}) == []
+
+
+@pytest.mark.parametrize(
+    ("form", "native", "refused"),
+    [
+        ("messages", {}, True),
+        ("text", {}, False),
+        ("messages", {"chat_template": "chatml"}, False),
+        ("messages", {"chat_template": "tokenizer_default"}, True),
+        (None, {"datasets": [{"path": "org/rows", "type": "chat_template"}]}, True),
+        (None, {"datasets": [{"path": "org/rows", "type": "chat_template", "chat_template": "llama3"}]}, False),
+        (None, OWN, False),
+    ],
+)
+def test_a_model_without_a_chat_template(
+    found: Findings, tmp_path: Path, form: str | None, native: Case, refused: bool
+) -> None:
+    (tmp_path / "tokenizer_config.json").write_text('{"chat_template": null}', encoding="utf-8")
+    job = {"model": ModelRef(label="base", path=str(tmp_path)), "form": form}
+    data = {"train": None if "datasets" in native else "/data/rows.jsonl"}
+    errors = [f.code for f in found("lora", job, data=data, native=native) if f.level == "error"]
+    assert errors == ["model.template"] * refused
+    (tmp_path / "tokenizer_config.json").write_text('{"chat_template": "x"}', encoding="utf-8")
+    assert [f for f in found("lora", job, data=data, native=native) if f.level == "error"] == []

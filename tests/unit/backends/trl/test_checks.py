@@ -170,3 +170,19 @@ def test_rows_with_pictures_are_refused(found: Findings) -> None:
     job = {"traits": tuple(Trait(name=name, words="", **row) for name in ("turns", "pictures", "list"))}
     (finding,) = found("sft", "lora", job)
     assert (finding.code, finding.level, finding.where) == ("trl.images", "error", "/data/rows.jsonl:7")
+
+
+def test_conversations_want_a_chat_template(found: Findings, tmp_path: Path) -> None:
+    (tmp_path / "tokenizer_config.json").write_text("{}", encoding="utf-8")
+    talk = Trait(name="turns", words="", setting="data.train", file=tmp_path / "rows.jsonl", line=1)
+    model = {"model": ModelRef(label="base", path=str(tmp_path))}
+    for form, traits in (("messages", ()), ("chosen+rejected", (talk,))):
+        (finding,) = found("sft", "lora", model | {"form": form, "traits": traits})
+        assert (finding.code, finding.level) == ("model.template", "error")
+    assert found("sft", "lora", model | {"form": "prompt+completion"}) == []
+    given = {"config": {"chat_template_path": str(tmp_path / "own.jinja")}}
+    assert [f.code for f in found("sft", "lora", model | {"form": "messages"}, native=given)] == ["model.template"]
+    (tmp_path / "own.jinja").write_text("x", encoding="utf-8")
+    assert found("sft", "lora", model | {"form": "messages"}, native=given) == []
+    (tmp_path / "chat_template.jinja").write_text("x", encoding="utf-8")
+    assert found("sft", "lora", model | {"form": "messages"}) == []
