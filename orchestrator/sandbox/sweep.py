@@ -11,9 +11,9 @@ from orchestrator.sandbox.room import Room
 async def sweep(room: Room) -> None:
     """Give the room back."""
     room.close()
-    if await _does("rm", "-rf", "--one-file-system", "--", str(room.path)):
-        await _does("chmod", "-R", "u+rwX", "--", str(room.path))
-        await _does("rm", "-rf", "--one-file-system", "--", str(room.path))
+    if await _does("/bin/rm", "-rf", "--one-file-system", "--", str(room.path)):
+        await _does("/bin/chmod", "-R", "u+rwX", "--", str(room.path))
+        await _does("/bin/rm", "-rf", "--one-file-system", "--", str(room.path))
 
 
 async def _does(*argv: str) -> int:

@@ -12,6 +12,7 @@ from typing import Any
 from transformers import AutoTokenizer
 
 from backends.trl.worker_speaker import Batch, Chat, Speaker
+from orchestrator.errors import EnvironmentMissing
 from orchestrator.harness import WorkError
 from orchestrator.tasks import load, play
 from orchestrator.tasks.shipped.alphabet_sort import ordered
@@ -63,6 +64,7 @@ def played(tokenizer: Any, name: str, scripts: list[list[str]], context: int = 4
         "even": len(track.mask) == len(track.completion) == len(track.logprobs or []),
         "silent": sorted({p for p, mine in zip(track.logprobs or [], track.mask, strict=True) if not mine}),
         "end": episode.end,
+        "given": [dict(given) for given in episode.rewards],
         "roles": [message["role"] for message in episode.messages],
         "rendered": _rendered(tokenizer, list(episode.messages)),
         "sizes": trainer.sizes,
@@ -88,6 +90,12 @@ def main(model: str) -> None:
     found["rewrites"] = played(tokenizer, "alphabet_sort", [right])
     tokenizer.chat_template = (files("trl") / "chat_templates" / "qwen3.jinja").read_text(encoding="utf-8")
     found["tools"] = played(tokenizer, "search_r1", [[f"{CALL}<|im_end|>", "<answer>Hask</answer><|im_end|>"]])
+    write = '{"name": "bash", "arguments": {"command": "wc -l *; echo text > answer.json"}}'
+    calls = [f"<tool_call>\n{write}\n</tool_call><|im_end|>", "Done.<|im_end|>"]
+    try:
+        found["sandbox"] = played(tokenizer, "data_analyst", [calls])
+    except EnvironmentMissing as error:
+        found["sandbox"] = {"missing": str(error)}
     found["bad_call"] = played(tokenizer, "search_r1", [["<tool_call>{</tool_call><|im_end|>"]])
     print(json.dumps(found))
 

@@ -87,6 +87,15 @@ def test_tools_are_called_and_their_results_are_not_the_models(cases: dict[str, 
     assert cases["bad_call"]["end"] == "done"
 
 
+def test_commands_of_the_models_run_in_the_sandbox_of_the_engines_environment(cases: dict[str, Any]) -> None:
+    sandbox = cases["sandbox"]
+    if "missing" in sandbox:
+        pytest.skip(sandbox["missing"])
+    assert sandbox["roles"] == ["system", "user", "assistant", "tool", "assistant"]
+    assert "data.csv" in sandbox["text"].rpartition("<tool_response>")[2]
+    assert [round(given["grade"], 2) for given in sandbox["given"]] == [0.2, 0.2]
+
+
 def test_what_would_train_on_other_tokens_is_refused(cases: dict[str, Any]) -> None:
     assert cases["rewrites"] == {"code": "task.template"}
     assert cases["no_tools"] == {"code": "task.tools"}

@@ -72,6 +72,13 @@ REFUSED: list[tuple[str, str, str, Case, Case]] = [
     ),
     ("trl.lengths", "grpo", "lora", {}, {"rl": {"max_completion_length": 1024}}),
     ("trl.reward", "grpo", "lora", {}, {"rl": {"reward": []}}),
+    (
+        "trl.task",
+        "grpo",
+        "lora",
+        GPU,
+        {"task": {"name": "qa"}, "rl": {"reward": []}, "hardware": {"processes": 2, "sharding": "fsdp2"}},
+    ),
     ("trl.reward", "grpo", "lora", {}, {"rl": {"reward": ["score"]}}),
     ("trl.reward", "grpo", "lora", {}, {"rl": {"reward": ["/nowhere/reward.py:score"]}}),
     ("trl.processes", "sft", "lora", GPU, {"hardware": {"processes": 9, "sharding": "ddp"}}),

@@ -103,6 +103,19 @@ def test_dropout_is_what_the_recipe_says(make_spec: MakeSpec, make_job: MakeJob,
     assert config["disable_dropout"] is off
 
 
+def test_a_task_stands_in_place_of_rows_and_rewards(make_spec: MakeSpec, make_job: MakeJob) -> None:
+    task = {"name": "/tasks/mine.py", "options": {"turns": 2, "strict": True, "rate": 0.5, "data": "/rows.jsonl"}}
+    rl: dict[str, Any] = {"reward": []}
+    data = {"train": None}
+    made = document(make_spec("grpo", task=task, rl=rl, data=data, training={"eval_steps": 5}), make_job)
+    assert made["task"]["options"] == {"turns": "2", "strict": "true", "rate": "0.5", "data": "/rows.jsonl"}
+    assert "rewards" not in made
+    assert made["data"] == {"train": None, "eval": None, "max_rows": None, "context": 1024}
+    assert (made["config"]["eval_strategy"], made["config"]["eval_steps"]) == ("steps", 5)
+    unwatched = document(make_spec("grpo", task=task, rl=rl, data=data), make_job)
+    assert unwatched["config"]["eval_strategy"] == "no"
+
+
 def test_it_is_the_same_every_time(make_spec: MakeSpec, make_job: MakeJob) -> None:
     spec, job = make_spec("grpo"), make_job()
     assert BACKEND.materialize(spec, job) == BACKEND.materialize(spec, job)
