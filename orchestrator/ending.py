@@ -32,10 +32,17 @@ class Ending:
     metrics: dict[str, Any] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
     handoffs: list[dict[str, Any]] = field(default_factory=list)
+    trained: bool = False
+
+    @property
+    def surprise(self) -> bool:
+        """Whether the engine itself stumbled, and not a check of ours."""
+        return self.error is not None and str(self.error.get("code")).startswith("engine.")
 
     def note(self, event: dict[str, Any]) -> None:
         """Remember what the manifest keeps of an event."""
         kind = event["type"]
+        self.trained = self.trained or kind == "step"
         if kind in ("step", "result") and isinstance(event.get("metrics"), dict):
             self.metrics |= event["metrics"]
         elif kind == "handoff":

@@ -25,6 +25,7 @@ RESUME_VARIABLE = "POST_TRAIN_RESUME"
 PROBE_VARIABLE = "POST_TRAIN_PROBE"
 PROBE_FILE = "probe.json"
 """In a run's folder: what its model answered when it was made."""
+_LONGEST = 1000
 _MOMENT = 0.5
 UNTRAINED_VARIABLE = "POST_TRAIN_UNTRAINED"
 """Set where training was cut so short that its effect proves nothing: an adapter may be all zeros after two steps of
@@ -126,8 +127,9 @@ class Harness:
 
 
 def _text(error: BaseException) -> str:
-    first = (str(error).strip() or "no message").splitlines()
-    return " ".join(line.strip() for line in first[:6])
+    """In one line; what is too long for a screen ends between two words, and the log has it all."""
+    whole = " ".join(str(error).split()) or "no message"
+    return whole if len(whole) <= _LONGEST else whole[:_LONGEST].rpartition(" ")[0] + " [...]"
 
 
 def _code(error: BaseException) -> str:
@@ -135,9 +137,20 @@ def _code(error: BaseException) -> str:
         return "disk.full"
     if "out of memory" in str(error).lower() or isinstance(error, MemoryError):
         return "memory.out"
-    if "couldn't connect" in str(error).lower():
+    if any(words in str(error).lower() for words in _OFFLINE):
         return "hub.unreachable"
     return f"engine.{type(error).__name__}"
+
+
+_OFFLINE = (
+    "couldn't connect",
+    "offline mode is enabled",
+    "outgoing traffic has been disabled",
+    "name resolution",
+    "failed to resolve",
+    "localentrynotfound",
+)
+"""What transformers, huggingface_hub and urllib3 say where there is no hub."""
 
 
 def _fix(error: BaseException) -> str | None:

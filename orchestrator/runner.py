@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from orchestrator import artifacts, atomic, attempt, bases, envs, inputs, manifest, provenance, registry
+from orchestrator import artifacts, atomic, attempt, bases, blame, envs, inputs, manifest, provenance, registry
 from orchestrator.ending import Ending
 from orchestrator.errors import (
     DataError,
@@ -153,8 +153,10 @@ class Runner:
             made = artifacts.collect(plan.run_dir, plan.native.expected if plan.native else (), plan.model)
             record = record.changed(state="SUCCEEDED", artifacts=made)
         except RunInterrupted as stopped:
+            self._advise(stopped, plan, ending)
             error, record = stopped, record.changed(state="INTERRUPTED")
         except (WorkerFailed, HandoffError, StorageError) as failed:
+            self._advise(failed, plan, ending)
             error, record = failed, record.changed(state="FAILED", failure=_failure(failed, ending))
         last = record.attempts[-1].model_copy(
             update={"ended": time.time(), "pid": ending.pid, "exit_code": ending.code, "state": record.state}
@@ -166,11 +168,30 @@ class Runner:
             probe=_probe(plan) if record.state == "SUCCEEDED" else None,
             handoffs=tuple(ending.handoffs),
         )
-        manifest.write(plan.run_dir, record)
+        self._keep(plan, record)
         if error is not None:
-            error.fix = error.fix or f"post-train run --resume {named(plan.run_id, self.store.root)}"
             raise error
         return Run(plan.run_dir, record)
+
+    def _keep(self, plan: RunPlan, record: Manifest) -> None:
+        """Write down how an attempt ended; where the disk doesn't take it, the run is one that was cut off."""
+        try:
+            manifest.write(plan.run_dir, record)
+        except StorageError as error:
+            error.fix = f"once it can be written: {self._resume(plan)}"
+            raise
+
+    def _resume(self, plan: RunPlan) -> str:
+        return f"post-train run --resume {named(plan.run_id, self.store.root)}"
+
+    def _advise(self, error: PostTrainError, plan: RunPlan, ending: Ending) -> None:
+        """Resume, unless the engine stumbled over a setting: a resumed run keeps those."""
+        resume = self._resume(plan)
+        if ending.surprise and not ending.trained:
+            if told := blame.settings(error.what, plan):
+                error.details, error.fix = (*told, *error.details), "correct the setting and start a new run"
+            resume = f"mend what it names, then {resume}; for another setting start a new run"
+        error.fix = error.fix or resume
 
 
 def _probe(plan: RunPlan) -> dict[str, Any] | None:

@@ -10,7 +10,7 @@ from orchestrator.nearest import nearest
 from orchestrator.spec import RunSpec
 
 _BEHAVIOURS = ("silent", "garbage", "hollow", "fail", "ignore_stop", "unsaved")
-_KEYS = {"steps", "seconds_per_step", "die_at", "exit_code", *_BEHAVIOURS}
+_KEYS = {"steps", "seconds_per_step", "die_at", "exit_code", "surprise", *_BEHAVIOURS}
 
 
 class FakeBackend:

@@ -57,6 +57,8 @@ def _misbehave_at_start(job: dict[str, Any], harness: Harness) -> None:
     if job.get("silent"):
         os._exit(job.get("exit_code", 0))
     harness.events.emit("state", state="loading")
+    if job.get("surprise"):
+        raise ValueError(" ".join(job["surprise"]))
 
 
 def _write(job: dict[str, Any]) -> None:

@@ -119,6 +119,29 @@ def test_garbage_in_the_event_file_is_passed_over_and_told(sft: Sft, runs: Path)
     assert m.warnings == ("events.garbage: 4 lines of the event file were no events",)
 
 
+def test_a_setting_that_the_engine_stumbles_over_is_named_with_its_place(
+    cli: Cli, base: Path, chat: Path, write: Write
+) -> None:
+    """A resume can't help: a resumed run keeps its settings."""
+    native = {"surprise": ["'cosine' is no scheduler,", *["and so on"] * 300]}
+    stage = {"stage": "sft", "backend": "fake", "model": str(base), "data": str(chat), "native": native}
+    recipe = write("r.yaml", {"name": "t", **stage, "training": {"lr_scheduler": "cosine", "learning_rate": 1e-4}})
+    said = cli("run", str(recipe), code=8).err
+    assert f"training.lr_scheduler: 'cosine' ({recipe}:{line_of(recipe, 'lr_scheduler: cosine')})" in said
+    assert " [...]\n" in said
+    assert "fix: correct the setting and start a new run" in said
+    assert "--resume" not in said
+
+
+def line_of(file: Path, text: str) -> int:
+    return next(n for n, line in enumerate(file.read_text().splitlines(), 1) if text in line)
+
+
+def test_a_stumble_over_nothing_that_was_set_may_be_resumed(sft: Sft) -> None:
+    said = sft(code=8, surprise=["Address already", "in use"]).err
+    assert "mend what it names, then post-train run --resume t-sft-" in said
+
+
 def test_a_failed_run_can_be_resumed_once_mended(sft: Sft, runs: Path, cli: Cli) -> None:
     sft(code=8, die_at=3)
     cli("sft", "--resume", "t")
