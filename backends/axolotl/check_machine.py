@@ -14,6 +14,7 @@ from orchestrator.spec import RunSpec
 
 _INSTALL = "post-train backends install axolotl --with {package}"
 _BUILT, _VISION = ("flash-attn", "cut-cross-entropy"), "torchvision"
+_FURTHER = ("comet-ml", "mlflow")
 _FAMILY = "muse_glimmer"
 """Of the models tried here, the one whose image processor takes torchvision."""
 _GPU_KERNELS = ("xformers", "sage", "fp8", "flash_attention_4", "flash_attention_torch")
@@ -69,7 +70,7 @@ def _packages(spec: RunSpec, job: Job) -> Iterator[Finding]:
 def _there(job: Job, package: str) -> bool:
     """Of an environment that is still to be installed, the lock tells."""
     if job.packages is None:
-        return package not in _BUILT and (package != _VISION or bool(job.machine.gpus))
+        return package not in (*_BUILT, *_FURTHER) and (package != _VISION or bool(job.machine.gpus))
     return installed(job, package)
 
 
@@ -106,6 +107,8 @@ def _wanted(spec: RunSpec, job: Job) -> dict[str, str]:
         "liger-kernel": "native.plugins: liger" if "integrations.liger" in plugins else "",
         "wandb": "tracking.wandb" if spec.tracking.wandb != "off" else "",
         "tensorboard": "tracking.tensorboard" if spec.tracking.tensorboard else "",
+        "comet-ml": "native.use_comet" if spec.native.get("use_comet") else "",
+        "mlflow": "native.use_mlflow" if spec.native.get("use_mlflow") else "",
         "trackio": "tracking.trackio" if spec.tracking.trackio else "",
     }
 

@@ -25,6 +25,9 @@ def _unknown(given: dict[str, Any]) -> Iterator[Finding]:
     for name in schema.plugins(given):
         if wrong := schema.plugin_problem(name):
             yield _error("plugin", "plugins", wrong, fix="correct native.plugins")
+    if given.get("trainer_cls"):
+        message = f"{given['trainer_cls']} trains in place of Axolotl's own trainer, and nothing here has looked at it"
+        yield Finding(code="axolotl.native.plugin", level="advice", message=message, where="native.trainer_cls")
     if schema.foreign(schema.plugins(given)):
         message = (
             "a plugin from outside Axolotl runs its code in the engine, and keys that only it knows aren't checked"
@@ -71,9 +74,10 @@ def _idle(given: dict[str, Any]) -> Iterator[Finding]:
         yield Finding(
             code="axolotl.native.eval", level="note", message=message, where="native.evals_per_epoch", fix=fix
         )
-    if given.get("eval_steps"):
-        fix = "set data.eval or native.val_set_size, or remove native.eval_steps"
-        yield _error("eval", "eval_steps", "native.eval_steps without held-out rows", fix=fix)
+    wanting = [key for key in ("eval_steps", "early_stopping_patience", "load_best_model_at_end") if given.get(key)]
+    for key in [*wanting, *(["save_strategy"] if given.get("save_strategy") == "best" else [])]:
+        message = f"native.{key}: {given[key]} wants held-out rows, and there are none"
+        yield _error("eval", key, message, fix=f"set data.eval or native.val_set_size, or remove native.{key}")
 
 
 def _error(code: str, key: str, message: str, fix: str) -> Finding:

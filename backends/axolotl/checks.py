@@ -13,13 +13,14 @@ from backends.axolotl import (
     check_sharding,
     check_training,
     check_truths,
+    check_values,
 )
 from orchestrator.backend import Job
 from orchestrator.findings import Finding
 from orchestrator.spec import RunSpec
 
 _PARTS = (
-    *(check_native, check_truths, check_paths, check_parallel, check_machine, check_model),
+    *(check_native, check_truths, check_values, check_paths, check_parallel, check_machine, check_model),
     *(check_training, check_saving, check_sharding, check_data),
 )
 

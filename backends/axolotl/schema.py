@@ -37,7 +37,7 @@ def plugin_of(key: str) -> str | None:
 
 def foreign(plugins: Iterable[str]) -> bool:
     """Whether a plugin is named whose keys are not known here."""
-    return any(not name.startswith(("backends.", "axolotl.")) for name in plugins)
+    return any("." in name and not name.startswith(("backends.", "axolotl.")) for name in plugins)
 
 
 def plugin_problem(name: str) -> str | None:

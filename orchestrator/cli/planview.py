@@ -71,7 +71,8 @@ def _estimate(plan: RunPlan) -> str:
     if e is None:
         return "memory and disk unknown: the weights are not on this machine, and the model's name tells no size"
     known = " by its name" if e.named else ""
-    return f"{e.parameters / 1e6:,.1f}M parameters{known}, {size(e.memory)} memory a rank, {size(e.disk)} disk"
+    count = f"{e.parameters / 1e9:,.1f}B" if e.parameters >= 10**9 else f"{e.parameters / 1e6:,.1f}M"
+    return f"{count} parameters{known}, {size(e.memory)} memory a rank, {size(e.disk)} disk"
 
 
 def _finding(finding: dict[str, Any]) -> list[str]:

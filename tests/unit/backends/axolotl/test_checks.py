@@ -69,6 +69,18 @@ REFUSED: list[tuple[str, str, Case, Case]] = [
     ("native.type", "lora", {}, {"native": {"torch_compile_backend": "fast"}}),
     ("native.type", "lora", {}, {"native": {"wandb_log_model": "model"}}),
     ("native.type", "lora", {}, {"data": {"train": None}, "native": {"datasets": [{"path": "x", "type": "alpcaa"}]}}),
+    ("native.eval", "lora", {}, {"native": {"early_stopping_patience": 3}}),
+    ("native.eval", "lora", {}, {"native": {"load_best_model_at_end": True}}),
+    ("native.eval", "lora", {}, {"native": {"save_strategy": "best"}}),
+    ("native.value", "lora", {}, {"native": {"warmup_ratio": 1.5}}),
+    ("native.value", "lora", {}, {"native": {"dataloader_num_workers": -1}}),
+    ("native.value", "full", {}, {"native": {"unfrozen_parameters": ["("]}}),
+    ("native.value", "lora", {}, {"native": {"chat_template": "jinja"}}),
+    ("native.value", "lora", {}, {"native": {"fp8": True}}),
+    ("native.value", "qlora", GPU, {"native": {"load_in_8bit": True}}),
+    ("native.plugin", "lora", {}, {"native": {"plugins": ["liger"]}}),
+    ("package", "lora", BARE, {"native": {"use_comet": True}}),
+    ("package", "lora", {}, {"native": {"use_mlflow": True}}),
     ("native.parallel", "lora", {}, {"native": {"dp_shard_size": 2}}),
     ("native.parallel", "lora", {}, {"native": {"tensor_parallel_size": 2}}),
     ("native.parallel", "full", GPU, {"hardware": TWO, "native": {"context_parallel_size": 4}}),
@@ -337,3 +349,16 @@ def test_a_model_without_a_chat_template(
     assert errors == ["model.template"] * refused
     (tmp_path / "tokenizer_config.json").write_text('{"chat_template": "x"}', encoding="utf-8")
     assert [f for f in found("lora", job, data=data, native=native) if f.level == "error"] == []
+
+
+def test_layers_beyond_the_last(found: Findings, tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text('{"text_config": {"num_hidden_layers": 4}}', encoding="utf-8")
+    job = {"model": ModelRef(label="base", path=str(tmp_path)), "form": "text"}
+    assert found("lora", job, native={"peft_layers_to_transform": [0, 3]}) == []
+    (finding,) = found("lora", job, native={"peft_layers_to_transform": [3, 4]})
+    assert (finding.code, "0 to 3, and no 4" in finding.message) == ("axolotl.native.value", True)
+
+
+def test_another_trainer_is_told(found: Findings) -> None:
+    (finding,) = found(native={"trainer_cls": "mine.Trainer"})
+    assert (finding.code, finding.level) == ("axolotl.native.plugin", "advice")
