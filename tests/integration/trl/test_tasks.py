@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from orchestrator.harness import UNTRAINED_VARIABLE
+
 from .conftest import HERE, MakeHand
 from .hand import ROOT
 
@@ -101,24 +103,28 @@ def test_what_would_train_on_other_tokens_is_refused(cases: dict[str, Any]) -> N
     assert cases["no_tools"] == {"code": "task.tools"}
 
 
-def test_the_template_task_trains_in_one_turn(make_hand: MakeHand, tmp_path: Path) -> None:
-    rows = [{"question": f"What is {n}+{n + 5}", "answer": f"it is {2 * n + 5}"} for n in range(10, 60)]
+def test_the_template_task_runs_in_one_turn_and_rewards_what_was_said(make_hand: MakeHand, tmp_path: Path) -> None:
+    answers = {f"What is {n}+{n + 5}": f"it is {2 * n + 5}" for n in range(10, 60)}
+    rows = [{"question": question, "answer": answer} for question, answer in answers.items()]
     (tmp_path / "rows.jsonl").write_text("\n".join(json.dumps(row) for row in rows))
-    outcome = make_hand(
+    hand = make_hand(
         "grpo",
         "lora",
         base=QUICKSTART,
         max_steps=2,
-        batch_size=32,
+        batch_size=16,
         _data={"train": None},
         _task={"name": "qa", "options": {"data": str(tmp_path / "rows.jsonl"), "max_tokens": 16}},
         _rl={"reward": [], "max_completion_length": 16},
         eval_steps=2,
-    ).run()
+    )
+    hand.env[UNTRAINED_VARIABLE] = "1"  # this model can be right every time, and then nothing is to be learned
+    outcome = hand.run()
     assert outcome.code == 0, outcome.log
-    assert all(0 < earned < 1 for earned in outcome.metric("rewards/exact/mean"))
     assert outcome.metric("task/turns") == [1.0, 1.0]
-    assert outcome.of("sample")[0]["prompt"].startswith("What is ")
+    for sample in outcome.of("sample"):
+        right = sample["completion"].strip() == answers[sample["prompt"]]
+        assert sample["rewards"] == {"exact": float(right)}
 
 
 def test_a_task_of_several_turns_trains_and_its_reward_rises(make_hand: MakeHand, tmp_path: Path) -> None:
