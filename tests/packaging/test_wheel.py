@@ -117,6 +117,8 @@ def test_it_runs_from_another_folder(bin_: Path, tmp_path: Path) -> None:
     listed = call(tmp_path, program, "recipes")
     assert "quickstart" in listed
     assert "muse_glimmer" in listed
+    for task in ("qa", "search_r1"):
+        assert "no problem found" in call(tmp_path, program, "tasks", "check", task)
 
 
 def test_it_trains_with_a_worker_of_the_wheel(bin_: Path, tmp_path: Path) -> None:
