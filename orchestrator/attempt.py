@@ -85,7 +85,8 @@ def _take(events: Iterable[dict[str, Any]], ending: Ending, progress: Progress) 
 
 def _stop(child: process.Child, ending: Ending, progress: Progress, asked: int) -> None:
     if asked == 1:
-        progress.say("stopping after this step and saving a checkpoint; Ctrl-C again ends it at once")
+        last = "nothing is left but to save it" if ending.saving else "stopping after this step and saving a checkpoint"
+        progress.say(f"{last}; Ctrl-C again ends it at once")
         (ending.attempt / "stop").touch()
     else:
         ending.killed = True

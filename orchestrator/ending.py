@@ -33,6 +33,7 @@ class Ending:
     warnings: list[str] = field(default_factory=list)
     handoffs: list[dict[str, Any]] = field(default_factory=list)
     trained: bool = False
+    saving: bool = False
 
     @property
     def surprise(self) -> bool:
@@ -53,6 +54,7 @@ class Ending:
             self.error = event
         elif kind == "state":
             self.pid = event.get("pid", self.pid)
+            self.saving = event.get("state") == "saving"
             self.done, self.stopped = event.get("state") == "done", event.get("state") == "stopped"
 
     def check(self) -> None:

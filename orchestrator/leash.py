@@ -53,10 +53,12 @@ class Leash:
         self._sign: Sign | None = None
 
     def start(self) -> None:
-        """Begin to watch; SIGTERM and SIGINT count as a stop request."""
+        """Begin to watch; SIGTERM and SIGINT count as a stop request. Exits at once where a stop is wanted already."""
         self.take_signals()
         self._sign = Sign(self._attempt, f"{RANK}{self._rank}")
         atexit.register(self._sign.withdraw)
+        if self.wanted:  # one that started late, when another attempt may be at work already
+            self._exit(EXIT_STOPPED, self._stopped)
         threading.Thread(target=self._watch, name="leash", daemon=True).start()
 
     def take_signals(self) -> None:

@@ -75,9 +75,19 @@ def test_a_worker_stops(lock: int, attempt: Path, how: str, reason: str) -> None
 
 
 def test_a_run_without_a_lock_has_no_owner(attempt: Path) -> None:
-    child = begin("loads")
-    child.communicate(timeout=120)
-    assert child.returncode == EXIT_STOPPED
+    assert late() == (EXIT_STOPPED, "")
+
+
+def test_one_that_starts_after_it_was_told_to_stop_does_nothing(lock: int, attempt: Path) -> None:
+    """An attempt whose owner and keeper were killed, while the next one is at work."""
+    (attempt / "stop").touch()
+    assert late() == (EXIT_STOPPED, "")
+
+
+def late() -> tuple[int, str]:
+    child = subprocess.Popen([sys.executable, "-c", WORKER, "saves", "0"], stdout=subprocess.PIPE, text=True)
+    out, _ = child.communicate(timeout=120)
+    return child.returncode, out
 
 
 def test_whoever_resumes_waits_for_a_worker_that_is_still_saving(lock: int, work: Path, attempt: Path) -> None:
