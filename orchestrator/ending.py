@@ -36,9 +36,10 @@ class Ending:
     saving: bool = False
 
     @property
-    def surprise(self) -> bool:
-        """Whether the engine itself stumbled, and not a check of ours."""
-        return self.error is not None and str(self.error.get("code")).startswith("engine.")
+    def stumble(self) -> str | None:
+        """`engine` or `hub`, where that and not a check of ours ended the attempt before its first step."""
+        kind = str(self.error.get("code")).partition(".")[0] if self.error and not self.trained else None
+        return kind if kind in ("engine", "hub") else None
 
     def note(self, event: dict[str, Any]) -> None:
         """Remember what the manifest keeps of an event."""

@@ -10,7 +10,7 @@ import os
 import sys
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import TracebackType
 
@@ -96,7 +96,9 @@ class Harness:
         traceback.print_exception(error)
         if lost := self._missed():
             self._lost(lost)
-        self._errors.emit("error", code=_code(error), message=_text(error), fix=_fix(error))
+        code = _code(error)
+        why = "the hub can't be reached from here" if code == "hub.unreachable" else None
+        self._errors.emit("error", code=code, message=_text(error), why=why, fix=_FIXES.get(code))
         return 1
 
     def _uncaught(self, kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
@@ -137,26 +139,40 @@ def _code(error: BaseException) -> str:
         return "disk.full"
     if "out of memory" in str(error).lower() or isinstance(error, MemoryError):
         return "memory.out"
-    if any(words in str(error).lower() for words in _OFFLINE):
+    if any(_unreachable(one) for one in _chain(error)):
         return "hub.unreachable"
     return f"engine.{type(error).__name__}"
 
 
+_FIXES = {
+    "disk.full": "free some space, then resume the run",
+    "hub.unreachable": "start with a folder as model.path; or let this machine reach the hub, or a mirror that"
+    " HF_ENDPOINT names, and resume the run",
+    "memory.out": "start a new run with half the training.batch_size and twice the gradient_accumulation, or a shorter"
+    " max_length",
+}
 _OFFLINE = (
     "couldn't connect",
     "offline mode is enabled",
     "outgoing traffic has been disabled",
     "name resolution",
     "failed to resolve",
-    "localentrynotfound",
+    "client has been closed",
 )
-"""What transformers, huggingface_hub and urllib3 say where there is no hub."""
+"""What transformers, huggingface_hub and its HTTP clients say where there is no hub."""
+_NETWORK = {"ConnectError", "ConnectTimeout", "ProxyError", "LocalEntryNotFoundError", "OfflineModeIsEnabled"}
+"""Their exceptions that mean the same."""
 
 
-def _fix(error: BaseException) -> str | None:
-    fixes = {
-        "disk.full": "free some space, then resume the run",
-        "hub.unreachable": "name a local folder with --model, or connect this machine to the hub",
-        "memory.out": "halve training.batch_size and double training.gradient_accumulation, or shorten max_length",
-    }
-    return fixes.get(_code(error))
+def _unreachable(error: BaseException) -> bool:
+    return type(error).__name__ in _NETWORK or any(words in str(error).lower() for words in _OFFLINE)
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    """The error, what it was raised from, and so on: libraries hide a network's error behind their own."""
+    seen: set[int] = set()
+    following: BaseException | None = error
+    while following is not None and id(following) not in seen:
+        seen.add(id(following))
+        yield following
+        following = following.__cause__ or following.__context__

@@ -187,9 +187,10 @@ class Runner:
     def _advise(self, error: PostTrainError, plan: RunPlan, ending: Ending) -> None:
         """Resume, unless the engine stumbled over a setting: a resumed run keeps those."""
         resume = self._resume(plan)
-        if ending.surprise and not ending.trained:
+        if ending.stumble:
             if told := blame.settings(error.what, plan):
-                error.details, error.fix = (*told, *error.details), "correct the setting and start a new run"
+                error.details = (*told, *error.details)
+                error.fix = "correct the setting and start a new run" if ending.stumble == "engine" else error.fix
             resume = f"mend what it names, then {resume}; for another setting start a new run"
         error.fix = error.fix or resume
 

@@ -88,3 +88,18 @@ def test_a_stop(end: End, held_lock: None) -> None:
 def test_without_an_owner_there_is_nothing_to_save_and_it_says_so(end: End) -> None:
     code, (event,), _ = end(OWN, "import time; time.sleep(60)")
     assert (code, event["state"]) == (75, "stopped")
+
+
+OFFLINE = """
+    try:
+        raise RuntimeError('Cannot send a request, as the client has been closed.')
+    except RuntimeError:
+        raise OSError("Can't load the configuration of 'org/model'")
+"""
+
+
+def test_a_hub_out_of_reach_is_told_behind_whatever_error(end: End, held_lock: None) -> None:
+    _, (event,), _ = end(OWN, OFFLINE)
+    assert (event["code"], event["why"]) == ("hub.unreachable", "the hub can't be reached from here")
+    assert "model.path" in event["fix"]
+    assert "'org/model'" in event["message"]
