@@ -65,7 +65,7 @@ BAD = {
     "axolotl_fixtures/conversation.tokenized_llama2chat.json": "rows of token ids, and not of text",
     f"{B}/possible_answer/BFCL_v4_multiple.json": "answers without their questions",
     f"{B}/possible_answer/BFCL_v4_simple_python.json": "answers without their questions",
-    f"{L}/dataset_info.json": "no known format has these columns: `identity`, `alpaca_en_demo`",
+    f"{L}/dataset_info.json": "an object that holds only objects: a description of sets",
     f"{L}/mllm_audio_demo.json": f"the row has audios, {VIDEO}",
     f"{L}/mllm_video_audio_demo.json": f"the row has videos, {VIDEO}",
     f"{L}/mllm_video_demo.json": f"the row has videos, {VIDEO}",
@@ -104,6 +104,14 @@ ROOTS = (("resource", DATA / X), ("data", DATA / L), ("demo", DATA / "qwen_vl_de
 def test_no_file_is_forgotten() -> None:
     here = {str(path.relative_to(DATA)) for path in DATA.rglob("*") if path.is_file() and path.suffix not in MEDIA}
     assert here - {"SOURCES.md"} == GOOD.keys() | BAD.keys()
+
+
+def test_media_are_no_data(tmp_path: Path) -> None:
+    media = [path for path in DATA.rglob("*") if path.suffix in MEDIA]
+    assert len(media) == 13
+    for path in media:
+        with pytest.raises(DataFault, match=r"this is a picture|this is sound or video"):
+            prepare(inputs([path]), Options(), tmp_path / "out")
 
 
 @pytest.mark.parametrize("name", GOOD)
