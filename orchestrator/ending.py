@@ -20,6 +20,10 @@ class Ending:
     Attributes:
         pid: of the engine's first process.
         code: negative for a signal; torchrun's is 1 whatever its ranks ended with.
+        killed: we ended it, because somebody asked twice.
+        done, stopped, saving: what its last state says.
+        error: the first error event.
+        trained: a step was made.
     """
 
     attempt: Path
