@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Callable
 from itertools import islice
 from typing import Any
@@ -35,6 +36,7 @@ class Played:
         self.latest: list[dict[str, Any]] = []
         self._chat: Any = None
         self._compare(int(arguments.config["max_completion_length"]))
+        self._enough(arguments)
 
     @property
     def weights(self) -> list[float]:
@@ -90,6 +92,20 @@ class Played:
     def _sample(self, prompt: list[Row]) -> Sample:
         split, _, place = str(prompt[-1]["content"]).partition("/")
         return self.task.train[int(place)] if split == "train" else self.task.validation[int(place)]
+
+    def _enough(self, arguments: Arguments) -> None:
+        """Fewer samples than one generation takes would make no step at all.
+
+        Raises:
+            WorkError: that is so.
+        """
+        config, ranks = arguments.config, int(os.environ.get("WORLD_SIZE", "1"))
+        completions = config["per_device_train_batch_size"] * ranks * config["steps_per_generation"]
+        wanted = completions // config["num_generations"]
+        found = min(len(self.task.train), arguments.data.get("max_rows") or len(self.task.train))
+        if found < wanted:
+            message = f"task {self.task.name!r} has {found} training samples, and one generation takes {wanted}"
+            raise WorkError("task.few", message, fix="lower training.batch_size, or give the task more samples")
 
     def _compare(self, max_tokens: int) -> None:
         """Say when the run gives less room than the task asks for."""
