@@ -49,7 +49,7 @@ def test_rewards_hand_over_what_was_earned(work: Path) -> None:
 
 def test_limits_below_the_tasks_own_are_told(work: Path) -> None:
     played(data={"context": 128})
-    warnings = [event for event in EventReader(work / "events.jsonl").() if event["type"] == "warning"]
+    warnings = [event for event in EventReader(work / "events.jsonl").new() if event["type"] == "warning"]
     assert [event["code"] for event in warnings] == ["task.limits", "task.limits"]
 
 
