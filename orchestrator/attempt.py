@@ -58,7 +58,9 @@ def _child(plan: RunPlan, attempt: Path, resumed: bool) -> process.Child:
 def _variables(plan: RunPlan, attempt: Path, resumed: bool) -> dict[str, str]:
     ours = {harness.RUN_VARIABLE: str(plan.run_dir), harness.ATTEMPT_VARIABLE: str(attempt)}
     path = os.pathsep.join(filter(None, [str(plan.programs), os.environ.get("PATH")]))
-    return {"PATH": path, **plan.environment, **ours, **({harness.RESUME_VARIABLE: "1"} if resumed else {})}
+    # without a fixed seed Python orders sets anew in each process, and so do files that list one, such as PEFT's config
+    fixed = {"PATH": path, "PYTHONHASHSEED": "0"}
+    return {**fixed, **plan.environment, **ours, **({harness.RESUME_VARIABLE: "1"} if resumed else {})}
 
 
 def _stay(child: process.Child, ending: Ending, interrupt: Interrupt, progress: Progress) -> None:

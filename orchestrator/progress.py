@@ -94,7 +94,8 @@ class Lines:
     @contextmanager
     def stage(self, title: str) -> Iterator[None]:
         """Remember the stage's name, which begins every line."""
-        self._title, self._last = title, 0.0
+        self._title, self._last, self._doing, self._patience = title, 0.0, "starting", _QUIET
+        self._began = self._said = time.monotonic()
         yield
 
     def event(self, event: dict[str, Any]) -> None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
 from backends.trl.worker_file import Arguments, Section
 from orchestrator.harness import WorkError
+
+_MARK = re.compile(r"<\|[^|<>\s]+\|>")
 
 
 def load_model(arguments: Arguments) -> Any:
@@ -21,7 +24,8 @@ def load_model(arguments: Arguments) -> Any:
     config = AutoConfig.from_pretrained(path, **_identity(options))
     kind = _kind(config, path)
     quantization = {"quantization_config": _quantization(arguments.quantization)} if arguments.quantization else {}
-    model, info = kind.from_pretrained(path, use_safetensors=True, output_loading_info=True, **options, **quantization)
+    told = {"use_safetensors": True, "output_loading_info": True, "ignore_mismatched_sizes": True}  # to name them all
+    model, info = kind.from_pretrained(path, **told, **options, **quantization)
     _refuse_random(path, info)
     return model
 
@@ -115,7 +119,8 @@ def _refuse_random(path: str, info: dict[str, Any]) -> None:
 
 
 def _refuse_split_tokens(path: str, tokenizer: Any) -> None:
-    split = [t for t in tokenizer.all_special_tokens if len(tokenizer.encode(t, add_special_tokens=False)) != 1]
+    marks = dict.fromkeys([*tokenizer.all_special_tokens, *_turn_marks(tokenizer)])
+    split = [t for t in marks if len(tokenizer.encode(t, add_special_tokens=False)) != 1]
     if split:
         raise WorkError(
             "tokenizer.split",
@@ -123,3 +128,16 @@ def _refuse_split_tokens(path: str, tokenizer: Any) -> None:
             why="turns would begin and end with text that the model has never seen",
             fix="add them to the tokenizer, or use the tokenizer that belongs to the model",
         )
+
+
+def _turn_marks(tokenizer: Any) -> list[str]:
+    """Marks like `<|im_start|>` that the template writes around turns; no tokenizer need call them special."""
+    from jinja2 import TemplateError
+
+    if not tokenizer.chat_template:
+        return []
+    turns = [{"role": "user", "content": "?"}, {"role": "assistant", "content": "!"}]
+    try:
+        return _MARK.findall(tokenizer.apply_chat_template(turns, tokenize=False))
+    except TemplateError:
+        return []  # it wants other turns; rendering the rows will say so

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -58,6 +59,26 @@ def test_weights_that_would_be_random(make_hand: MakeHand, model: Path, tmp_path
     layered = layered.replace('"layer_types": [', '"layer_types": [\n    "full_attention",')
     (folder / "config.json").write_text(layered, encoding="utf-8")
     assert "11 tensors are missing" in refused(make_hand("sft", "lora", base=folder).run(), "model.random_weights")
+
+
+def edited(model: Path, folder: Path, file: str, old: str, new: str) -> Path:
+    """A copy of the model with one text changed."""
+    shutil.copytree(model, folder)
+    text = (folder / file).read_text(encoding="utf-8")
+    assert old in text
+    (folder / file).write_text(text.replace(old, new), encoding="utf-8")
+    return folder
+
+
+def test_weights_of_another_shape_are_named(make_hand: MakeHand, model: Path, tmp_path: Path) -> None:
+    folder = edited(model, tmp_path / "wider", "config.json", '"intermediate_size": 128', '"intermediate_size": 96')
+    said = refused(make_hand("sft", "lora", base=folder).run(), "model.random_weights")
+    assert "6 have another shape (model.layers.0.mlp.down_proj.weight" in said
+
+
+def test_a_turn_mark_that_is_no_token(make_hand: MakeHand, model: Path, tmp_path: Path) -> None:
+    folder = edited(model, tmp_path / "marks", "chat_template.jinja", "<|im_start|>", "<|turn|>")
+    assert "<|turn|>" in refused(make_hand("sft", "lora", base=folder).run(), "tokenizer.split")
 
 
 def test_an_artifact_is_never_overwritten(make_hand: MakeHand) -> None:
