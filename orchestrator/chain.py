@@ -11,7 +11,7 @@ from orchestrator.backend import ArtifactKind, ModelRef
 from orchestrator.errors import HandoffError, ModelError
 from orchestrator.harness import PROBE_FILE
 from orchestrator.manifest import Parent
-from orchestrator.spec import Stage
+from orchestrator.spec import JUDGING_STAGES, Stage
 from orchestrator.store import Run, named
 
 
@@ -47,7 +47,8 @@ class Link:
         """
         if self.output is None or self.kind is None:
             raise ModelError(
-                f"{self.run} is an {self.stage} and leaves no model to start from", fix="name a training or merge run"
+                f"{self.run} is a run of {self.stage} and leaves no model to start from",
+                fix="name a training or merge run",
             )
         trusted, probe = self.start.trust_remote_code, str(self.path / PROBE_FILE)
         if self.kind == "model":
@@ -75,7 +76,7 @@ def link(run: Run) -> Link:
         fix = "wait for it" if m.state == "RUNNING" else f"post-train run --resume {named(run.id, run.path.parent)}"
         raise HandoffError(f"{run.id} is {m.state}, so nothing can start from it", where=str(run.path), fix=fix)
     artifact = m.artifact("adapter", "model")
-    if artifact is None and m.spec.stage != "eval":
+    if artifact is None and m.spec.stage not in JUDGING_STAGES:
         raise HandoffError(f"{run.id} left no model", where=str(run.path))
     return Link(
         run=run.id,

@@ -35,11 +35,14 @@ _STAGE: dict[Stage, Values] = {
         "rl.loss_type": "dapo",
     },
 }
-_BACKEND: dict[Stage, str] = {"sft": "trl", "dpo": "trl", "grpo": "trl", "merge": "hf", "eval": "hf"}
+_BACKEND: dict[Stage, str] = {
+    **{"sft": "trl", "dpo": "trl", "grpo": "trl"},
+    **{"merge": "hf", "eval": "hf", "verify": "hf"},
+}
 
 
 def for_stage(stage: Stage, method: Method) -> Values:
-    """Dotted setting -> default for this stage and method. Merge and eval train nothing: they carry SFT's, unused."""
+    """Dotted setting -> default for this stage and method. Other stages train nothing: they carry SFT's, unused."""
     base = _STAGE.get(stage, _STAGE["sft"])
     sft = {} if stage in ("dpo", "grpo") else _SFT[method]
     return {"backend": _BACKEND[stage], "method": method, **sft, **base}

@@ -29,7 +29,7 @@ from orchestrator.preflight import (
 )
 from orchestrator.recipe import Recipe, Settings, Value
 from orchestrator.resolve import Resolved, resolve
-from orchestrator.spec import RunSpec
+from orchestrator.spec import JUDGING_STAGES, RunSpec
 from orchestrator.store import Run, Store
 
 _NOTHING = ModelRef(label="base", path="")
@@ -76,7 +76,7 @@ class Planner:
             called = asked.spec.name  # what later stages call it: a smoke run's name is longer
             twice |= {called, plan.spec.stage} & named.keys()
             named |= {called: plan.run_id, plan.spec.stage: plan.run_id, "previous": plan.run_id}
-            if plan.spec.stage != "eval":
+            if plan.spec.stage not in JUDGING_STAGES:
                 named["previous model"] = plan.run_id
         return self.plans
 
@@ -89,7 +89,7 @@ class Planner:
     def _follow(self, recipe: Recipe, index: int) -> Recipe:
         """In a pipeline a stage that names nothing to start from starts from the model of the stage before."""
         given, before = recipe.stages[index], {s["stage"].value for s in recipe.stages[:index]}
-        if not before - {"eval"} or "from" in given or "model.path" in given:
+        if not before - {*JUDGING_STAGES} or "from" in given or "model.path" in given:
             return recipe
         followed = given | {"from": Value(["previous model"], "the stage before")}
         return replace(recipe, stages=(*recipe.stages[:index], followed, *recipe.stages[index + 1 :]))
@@ -215,7 +215,7 @@ class Planner:
 
     def _start(self, spec: RunSpec, parents: list[Link]) -> tuple[ModelRef, tuple[ModelRef, ...]]:
         """The model to start from, and those that an eval compares. A parent whose own plan has errors gives none."""
-        if any(p.output is None and p.stage != "eval" for p in self._links.values()):
+        if any(p.output is None and p.stage not in JUDGING_STAGES for p in self._links.values()):
             return _NOTHING, ()
         model = parents[0].model if parents else _given(spec)
         if spec.stage != "eval":

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-Stage = Literal["sft", "dpo", "grpo", "merge", "eval"]
+Stage = Literal["sft", "dpo", "grpo", "merge", "eval", "verify"]
 Method = Literal["lora", "qlora", "full"]
 Dtype = Literal["auto", "float32", "bfloat16", "float16"]
 Precision = Literal["auto", "fp32", "bf16", "fp16"]
@@ -19,6 +19,8 @@ Scheduler = Literal["linear", "cosine", "constant", "constant_with_warmup", "pol
 WandbMode = Literal["off", "offline", "online"]
 
 TRAINING_STAGES: tuple[Stage, ...] = ("sft", "dpo", "grpo")
+JUDGING_STAGES: tuple[Stage, ...] = ("eval", "verify")
+"""They look at models and leave a report."""
 
 
 class Part(BaseModel):

@@ -17,6 +17,7 @@ _BY_STAGE: dict[Stage, tuple[str, ...]] = {
     "grpo": (*_TRAINING, "rl", "task"),
     "merge": (*_COMMON, "merge"),
     "eval": (*_COMMON, "eval", "data.eval"),
+    "verify": _COMMON,
 }
 OPEN = ("native.", "task.options.")
 """Sections whose keys are not ours."""

@@ -7,7 +7,7 @@ import json
 from orchestrator.backend import Capabilities, EnvLock, Expected, Job, LaunchSpec, Native, NativeFile
 from orchestrator.findings import Finding
 from orchestrator.nearest import nearest
-from orchestrator.spec import RunSpec
+from orchestrator.spec import JUDGING_STAGES, TRAINING_STAGES, RunSpec
 
 _BEHAVIOURS = ("silent", "garbage", "hollow", "fail", "ignore_stop", "unsaved")
 _KEYS = {"steps", "seconds_per_step", "die_at", "exit_code", "surprise", *_BEHAVIOURS}
@@ -21,9 +21,9 @@ class FakeBackend:
 
     def capabilities(self) -> Capabilities:
         """All stages, all methods."""
-        methods = ("lora", "qlora", "full")
+        training = dict.fromkeys(TRAINING_STAGES, ("lora", "qlora", "full"))
         return Capabilities(
-            methods={"sft": methods, "dpo": methods, "grpo": methods, "merge": (), "eval": ()},
+            methods={**training, "merge": (), "eval": (), "verify": ()},
             sharding=("none", "ddp", "fsdp2"),
             cadence=("steps",),
             tasks=True,
@@ -67,7 +67,7 @@ class FakeBackend:
 
 
 def _expected(spec: RunSpec) -> Expected:
-    if spec.stage == "eval":
+    if spec.stage in JUDGING_STAGES:
         return Expected(kind="report", path="artifacts/report")
     if spec.stage == "merge" or spec.method == "full":
         return Expected(kind="model", path="artifacts/model")

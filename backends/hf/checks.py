@@ -26,7 +26,7 @@ def check(spec: RunSpec, job: Job) -> list[Finding]:
                 "backend",
             )
         ]
-    own = _merge(spec, job) if spec.stage == "merge" else _eval(spec, job)
+    own = _verify(job) if spec.stage == "verify" else (_merge if spec.stage == "merge" else _eval)(spec, job)
     return [*_hardware(spec), *_native(spec), *own]
 
 
@@ -89,6 +89,13 @@ def _eval(spec: RunSpec, job: Job) -> Iterator[Finding]:
         )
     for ref in refs:
         yield from _model(ref)
+
+
+def _verify(job: Job) -> Iterator[Finding]:
+    if not job.model.probe:
+        message = "there is nothing to hold the model against: only a run records what its model answered"
+        yield _error("verify.no_run", message, "name the run that made it: post-train verify RUN", "from")
+    yield from _model(job.model)
 
 
 def _metric(spec: RunSpec) -> Iterator[Finding]:

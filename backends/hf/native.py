@@ -9,7 +9,7 @@ import yaml
 from orchestrator.backend import Job, ModelRef, NativeFile
 from orchestrator.spec import RunSpec
 
-KEYS: dict[str, tuple[str, ...]] = {"merge": ("max_shard_bytes",), "eval": ("chat_template_kwargs",)}
+KEYS: dict[str, tuple[str, ...]] = {"merge": ("max_shard_bytes",), "eval": ("chat_template_kwargs",), "verify": ()}
 """Stage -> keys of `native:` that the worker knows."""
 
 MAX_SHARD_BYTES = 5_000_000_000
@@ -23,7 +23,7 @@ _HEADER = """\
 
 def file(spec: RunSpec, job: Job) -> NativeFile:
     """The file of this stage, path relative to the run folder."""
-    settings = _merge(spec, job) if spec.stage == "merge" else _eval(spec, job)
+    settings = {"merge": _merge, "eval": _eval, "verify": _verify}[spec.stage](spec, job)
     text = yaml.safe_dump(settings, sort_keys=False, allow_unicode=True, width=120)
     return NativeFile(path=f"native/{spec.stage}.yaml", content=_HEADER.format(stage=spec.stage, name=spec.name) + text)
 
@@ -50,6 +50,16 @@ def _eval(spec: RunSpec, job: Job) -> dict[str, Any]:
         "dtype": spec.model.dtype,
         "attention": spec.model.attention,
         "chat_template_kwargs": spec.native.get("chat_template_kwargs", {}),
+        "output": str(job.run_dir / "artifacts" / "report"),
+    }
+
+
+def _verify(spec: RunSpec, job: Job) -> dict[str, Any]:
+    return {
+        "stage": "verify",
+        "model": _model(job.model),
+        "dtype": spec.model.dtype,
+        "attention": spec.model.attention,
         "output": str(job.run_dir / "artifacts" / "report"),
     }
 

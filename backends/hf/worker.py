@@ -28,8 +28,13 @@ def work(harness: Harness, native_file: Path) -> None:
         from backends.hf.worker_eval import evaluate
 
         evaluate(harness, settings)
+    elif settings["stage"] == "verify":
+        from backends.hf.worker_recheck import recheck
+
+        recheck(harness, settings)
     else:
-        raise WorkError("hf.stage", f"{native_file} names the stage {settings['stage']!r}", fix="write merge or eval")
+        what = f"{native_file} names the stage {settings['stage']!r}"
+        raise WorkError("hf.stage", what, fix="write merge, eval or verify")
 
 
 if __name__ == "__main__":

@@ -89,7 +89,7 @@ def _answers(contest: Contest, one: Contestant, progress: Callable[[int], None])
     """Load, compare with where it was made, answer, and let go of the model before the next one comes."""
     settings = contest.settings
     where = worker_model.device()
-    dtype = _dtype(settings["dtype"], where)
+    dtype = worker_model.dtype_of(settings["dtype"], where)
     model: Any = worker_model.load(
         one.folder, trust=one.trust, dtype=dtype, where=where, attention=settings["attention"]
     )
@@ -112,12 +112,6 @@ def _answers(contest: Contest, one: Contestant, progress: Callable[[int], None])
     gc.collect()
     torch.cuda.empty_cache()
     return found
-
-
-def _dtype(name: str, where: torch.device) -> Any:
-    if name != "auto":
-        return getattr(torch, name)
-    return torch.float32 if where.type == "cpu" else "auto"
 
 
 def _written(reader: Reader, answer: Answer) -> Written:

@@ -31,6 +31,13 @@ def device() -> torch.device:
     return torch.device("cuda" if torch.cuda.is_available() else "cpu")
 
 
+def dtype_of(name: str, where: torch.device) -> Any:
+    """What a setting means: `auto` is the stored dtype, and float32 on a CPU, which is slow in less."""
+    if name != "auto":
+        return getattr(torch, name)
+    return torch.float32 if where.type == "cpu" else "auto"
+
+
 def roomy(folder: Path) -> Place:
     """Where a model fits in float32, so that a comparison measures weights, not arithmetic; else its stored dtype."""
     needed = 1.2 * 4 * sum(tensor.count for tensor in catalogue(folder).values())

@@ -28,29 +28,35 @@ _WHY = (
 )
 
 
-def require_same(model: Any, tokenizer: Any, events: EventWriter, place: str, path: str | None = None) -> None:
+def require_same(
+    model: Any, tokenizer: Any, events: EventWriter, place: str, path: str | None = None
+) -> dict[str, float] | None:
     """Compare a model just loaded with the probe that its maker left. All ranks call it.
 
     Args:
         place: what is looked at, for messages, e.g. `the policy`.
         path: the maker's probe; None for the one that the runner names.
 
+    Returns:
+        By how much they differ at most and on average, and how much is allowed; None where no probe was left.
+
     Raises:
         WorkError: it renders other tokens, or gives them other probabilities.
     """
     file = path or os.environ.get(PROBE_VARIABLE)
     if not file:
-        return
+        return None
     expected = _read(Path(file))
     if expected is None:
         message = f"{place}: its maker left no probe at {file}, so nothing proves that it is the model that was made"
         events.emit("warning", code="handoff.unproved", message=message)
-        return
+        return None
     found = probe.measure(model, tokenizer)
     worst, mean = compare(expected, found, place)
     allowed, allowed_mean = tolerance(expected, found)
     told = {"difference": worst, "tolerance": allowed, "mean": mean, "mean_tolerance": allowed_mean}
     events.emit("handoff", place=place, probe=file, **told)
+    return told
 
 
 def compare(expected: Measured, found: Measured, place: str) -> tuple[float, float]:

@@ -20,6 +20,7 @@ COMMANDS = {
     "tasks": "List, try and check RL tasks, without a model.",
     "data": "Prepare, check, split and show training data.",
     "plan": "Show what a recipe would run; start nothing.",
+    "verify": "Measure a run's model again and compare it with the manifest.",
     "reproduce": "Run a finished stage again and compare what comes out.",
     "runs": "List, show, compare and remove runs.",
     "recipes": "List, show and check recipes; print their JSON Schema.",

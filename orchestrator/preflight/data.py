@@ -52,7 +52,7 @@ def _files(spec: RunSpec) -> list[tuple[str, str, Use]]:
     files: list[tuple[str, str, Use]] = []
     if spec.data.train and spec.stage in ("sft", "dpo", "grpo"):
         files.append(("data.train", spec.data.train, spec.stage))
-    if spec.data.eval and spec.stage != "merge":
+    if spec.data.eval and spec.stage in ("sft", "dpo", "grpo", "eval"):
         files.append(("data.eval", spec.data.eval, spec.stage))
     return files
 

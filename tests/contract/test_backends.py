@@ -67,7 +67,8 @@ def spec_of(name: str, stage: str, files: dict[str, Path], **more: Any) -> RunSp
 
 def job_of(run_dir: Path, stage: str, files: dict[str, Path], machine: Machine = CPU) -> Job:
     adapter = str(files["adapter"]) if stage == "merge" else None
-    start = ModelRef(label="base", path=str(files["model"]), adapter=adapter)
+    probe = str(files["model"] / "probe.json") if stage == "verify" else None
+    start = ModelRef(label="base", path=str(files["model"]), adapter=adapter, probe=probe)
     return Job(run_dir=run_dir, model=start, compare=(start,) if stage == "eval" else (), machine=machine, rows=2)
 
 
@@ -183,7 +184,7 @@ def test_an_artifact_is_of_the_kind_that_the_method_leaves(
         spec = spec_of(name, stage, files, method=method) if stage in TRAINING_STAGES else spec_of(name, stage, files)
         (one,) = registry.load(name).materialize(spec, job_of(work / "r", stage, files)).expected
         trained = "model" if method == "full" else "adapter"
-        assert one.kind == {"merge": "model", "eval": "report"}.get(stage, trained)
+        assert one.kind == {"merge": "model", "eval": "report", "verify": "report"}.get(stage, trained)
 
 
 @pytest.mark.parametrize(("name", "stage"), PAIRS)

@@ -60,7 +60,7 @@ def test_defaults_follow_stage_and_method(stage: str, method: str, rate: float) 
     assert resolved(stage=stage, method=method).spec.training.learning_rate == rate
 
 
-@pytest.mark.parametrize("stage", ["sft", "dpo", "grpo", "merge", "eval"])
+@pytest.mark.parametrize("stage", ["sft", "dpo", "grpo", "merge", "eval", "verify"])
 def test_every_stage_resolves_from_nothing(stage: str) -> None:
     found = resolved(stage=stage)
     assert found.spec.stage == stage

@@ -34,7 +34,7 @@ def test_every_setting_means_something_somewhere() -> None:
         ("eval.metric", {"eval"}),
         ("data.train", {"sft", "dpo", "grpo"}),
         ("data.eval", {"sft", "dpo", "grpo", "eval"}),
-        ("native.sft.x", {"sft", "dpo", "grpo", "merge", "eval"}),
+        ("native.sft.x", {"sft", "dpo", "grpo", "merge", "eval", "verify"}),
         ("training.learning_rates", set()),
         ("nonsense", set()),
     ],

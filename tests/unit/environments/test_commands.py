@@ -26,7 +26,7 @@ def _json(*words: str, cwd: Path, code: int = 0) -> dict[str, Any]:
 def test_the_list_tells_what_each_can_do_and_how_to_install_it(tmp_path: Path) -> None:
     rows = {row["name"]: row for row in _json("backends", "--json", cwd=tmp_path)["backends"]}
     assert set(rows["trl"]["stages"]) == {"sft", "dpo", "grpo"}
-    assert set(rows["hf"]["stages"]) == {"merge", "eval"}
+    assert set(rows["hf"]["stages"]) == {"merge", "eval", "verify"}
     assert not rows["trl"]["ready"]
     assert rows["fake"]["environment"] is None
     text = _call("backends", cwd=tmp_path).stdout
