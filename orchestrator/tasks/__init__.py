@@ -1,6 +1,7 @@
 """RL tasks: samples, an environment, rewards. The same file serves every engine and eval. Standard library only.
 
-A task file needs nothing but what is exported here; `post-train tasks new my_task.py` writes one to start from.
+A task file needs what is exported here, `message` to write messages and read tool calls, `policies` for its reference.
+`post-train tasks new my_task.py` writes one to start from.
 """
 
 from orchestrator.tasks.environment import Environment, Opening, Reply
