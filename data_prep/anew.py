@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from data_prep import manifest
@@ -20,7 +21,17 @@ _FORMATS = {
 }
 
 
-def anew(folder: Path, validation: float, test: float, seed: int) -> tuple[list[Input], Options]:
+def known(folder: Path, options: Options) -> Options:
+    """The options with the format and the use that a prepared folder states, where they are not given.
+
+    Raises:
+        DataFault: the folder's manifest is damaged.
+    """
+    found = manifest.read(folder)
+    return replace(options, format=options.format or _FORMATS[found.form], use=options.use or found.use)
+
+
+def anew(folder: Path, shares: Shares) -> tuple[list[Input], Options]:
     """The files of a prepared folder, and the options that keep their rows as they are.
 
     Raises:
@@ -32,7 +43,7 @@ def anew(folder: Path, validation: float, test: float, seed: int) -> tuple[list[
         format=_FORMATS[found.form],
         use=found.use,
         columns=Columns(keep=(EVERYTHING,)),
-        shares=Shares(validation, test, seed),
+        shares=shares,
         dedup=False,
         licence=found.licence,
         origin=found.origin,

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import click
 
-from data_prep import columns, inputs, sources
+from data_prep import anew, columns, inputs, manifest, sources
 from data_prep.columns import Columns
 from data_prep.faults import DataFault
 from data_prep.inputs import Input
@@ -74,7 +74,7 @@ def options(given: dict[str, Any]) -> Options:
         use=given["use"],
         encoding=given["encoding"],
         columns=Columns(columns.parse(given["columns"]), tuple((given["keep"] or "").replace(",", " ").split())),
-        shares=Shares(given["validation"], given["test"], given["seed"]),
+        shares=shares(given),
         max_dropped=given["max_dropped"],
         dedup=not given["keep_duplicates"],
         processes=given["processes"],
@@ -86,6 +86,18 @@ def options(given: dict[str, Any]) -> Options:
         licence=given["licence"],
         images=tuple(_root(text) for text in given["images"]),
     )
+
+
+def shares(given: dict[str, Any]) -> Shares:
+    """How rows are split.
+
+    Raises:
+        DataFault: the shares are more than the whole.
+    """
+    if given["validation"] + given["test"] > 1:
+        what = f"{given['validation']:g} and {given['test']:g} are more than all rows"
+        raise DataFault(what, where="--validation, --test", fix="name shares that leave some for training")
+    return Shares(given["validation"], given["test"], given["seed"])
 
 
 def _tokenizer(given: dict[str, Any]) -> ModelTokenizer | None:
@@ -116,6 +128,8 @@ def read(names: tuple[str, ...], given: dict[str, Any]) -> tuple[list[Input], Op
             raise DataFault("only named sources have a mirror or a revision", where=names[0], fix=fix)
         folders = paths(names)
         chosen = options(given)
+        if len(folders) == 1 and manifest.is_prepared(folders[0]):
+            chosen = anew.known(folders[0], chosen)
         licence = chosen.licence or next((stated for f in folders if (stated := sources.licence(f))), None)
         return inputs.inputs(folders), replace(chosen, licence=licence)
     if len(names) > 1:

@@ -24,7 +24,7 @@ _SHARE = click.FloatRange(0, 1)
 def command(folder: Path, output: Path, as_json: bool, **given: Any) -> None:
     """Divide the rows of the prepared FOLDER anew. A row goes where its prompt's seeded hash puts it."""
     with request.told():
-        files, options = anew.anew(folder, given["validation"], given["test"], given["seed"])
+        files, options = anew.anew(folder, request.shares(given))
         with request.shown("splitting", quiet=as_json) as tick:
             made = prepare.prepare(files, options, output, tick)
     click.echo(made.model_dump_json(indent=2) if as_json else "\n".join([*summary.lines(made), f"made      {output}"]))

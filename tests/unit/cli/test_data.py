@@ -116,6 +116,19 @@ def test_rows_prepared_for_one_use_are_refused_for_another(cli: Cli, write: Writ
     assert "prepared for kto, and sft would learn something else from them" in said.err
 
 
+def test_a_prepared_folder_is_checked_as_what_it_is(cli: Cli, write: Write) -> None:
+    rows = [{"question": f"{n}+1?", "answer": f"so\n#### {n + 1}"} for n in range(50)]
+    cli("data", "prepare", str(write("sums.jsonl", rows)), "-o", "set")
+    found = cli("data", "check", "set", "--json").json
+    assert (found["use"], found["counts"]["kept"], found["counts"]["dropped"]) == ("grpo", 50, {})
+
+
+def test_shares_leave_some_for_training(cli: Cli, folder: Path) -> None:
+    said = cli("data", "split", str(folder), "-o", "other", "--validation", "0.6", "--test", "0.6", code=3)
+    assert "0.6 and 0.6 are more than all rows" in said.err
+    assert "more than all rows" in cli("data", "check", str(folder), "--validation", "1", "--test", "0.1", code=3).err
+
+
 def test_a_folder_that_was_not_prepared_is_refused(cli: Cli, work: Path, base: Path) -> None:
     (work / "raw").mkdir()
     said = cli("sft", "--backend", "fake", "--model", str(base), "--data", "raw", code=3)
