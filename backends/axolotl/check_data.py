@@ -53,11 +53,12 @@ def findings(spec: RunSpec, job: Job) -> list[Finding]:
 
 
 def _of(trait: Trait, spec: RunSpec) -> Iterator[Finding]:
-    levels: tuple[tuple[Level, dict[str, tuple[str, str, str]]], ...] = (("error", _REFUSED), ("advice", _ADVISED))
-    for level, table in levels:
-        if trait.name in table:
-            code, message, fix = table[trait.name]
-            yield _finding(code, trait, message.format(words=trait.words), fix, level)
+    if trait.name in _REFUSED:
+        code, message, fix = _REFUSED[trait.name]
+        yield _finding(code, trait, message.format(words=trait.words), fix)
+    if trait.name in _ADVISED:
+        code, message, fix = _ADVISED[trait.name]
+        yield _finding(code, trait, message.format(words=trait.words), fix, "advice")
     if trait.name == "pictures":
         yield from _multimodal(trait, spec)
     elif trait.name == "relative" and trait.setting == "data.eval" and not _beside(trait, spec.data.train):

@@ -75,7 +75,7 @@ def _there(job: Job, package: str) -> bool:
 
 
 def _remedy(job: Job, package: str, wanted: str) -> str:
-    """What `backends install` would do: some packages are built, which takes a GPU, and one needs that torch is."""
+    """Only what `backends install` does here: some are built, on a GPU; torchvision has to fit torch's build."""
     gpus = bool(job.machine.gpus)
     if package in _BUILT:
         built = f"post-train backends install axolotl --build {package}"
@@ -90,8 +90,9 @@ def _processor(spec: RunSpec, job: Job) -> str:
     if spec.native.get("processor_type"):
         return "native.processor_type"
     path = Path(job.model.path)
-    told = modelfolder.config(path).get("model_type") if path.is_dir() else path.name.lower().replace("-", "_")
-    return "the model's image processor, which is loaded even for text," if _FAMILY in str(told) else ""
+    named = _FAMILY in path.name.lower().replace("-", "_")
+    sees = modelfolder.config(path).get("model_type") == _FAMILY if path.is_dir() else named
+    return "the model's image processor, which is loaded even for text," if sees else ""
 
 
 def _wanted(spec: RunSpec, job: Job) -> dict[str, str]:
