@@ -38,7 +38,7 @@ class Leaks:
         number = len(self._places)
         self._places.append(place)
         self._prompts.setdefault(_hash(prompt(row)), number)
-        for words in self._windows(row):
+        for words in windows(row, self._run):
             self._runs.setdefault(_hash(words.encode()), number)
         if len(self._runs) > _MOST:
             fix = "name a smaller file with --against"
@@ -53,23 +53,25 @@ class Leaks:
         found = self._prompts.get(_hash(prompt(row)))
         if found is not None:
             raise RowFault("leak_exact", f"its prompt is that of {self._places[found]}")
-        for words in self._windows(row):
+        for words in windows(row, self._run):
             found = self._runs.get(_hash(words.encode()))
             if found is not None:
                 what = f"shares {self._run} words with {self._places[found]}: {words!r}"
                 raise RowFault("leak_words", what)
 
-    def _windows(self, row: Row) -> Iterator[str]:
-        if _pictured(row):  # the same words about another picture are another question
-            return
-        words = _WORD.findall(" ".join(_texts(row)).casefold())
-        for start in range(len(words) - self._run + 1):
-            yield " ".join(words[start : start + self._run])
+
+def windows(row: Row, run: int) -> Iterator[str]:
+    """Every `run` words in a row that people and the assistant said."""
+    if _pictured(row):  # the same words about another picture are another question
+        return
+    words = _WORD.findall(" ".join(_texts(row)).casefold())
+    for start in range(len(words) - run + 1):
+        yield " ".join(words[start : start + run])
 
 
 def _pictured(row: Row) -> bool:
     turns = row.get("messages") or row.get("prompt") or []
-    return any(isinstance(turn["content"], list) for turn in turns)
+    return any(isinstance(turn, dict) and isinstance(turn.get("content"), list) for turn in turns)
 
 
 def _texts(value: Any) -> Iterator[str]:

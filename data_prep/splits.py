@@ -43,12 +43,13 @@ def prompt(row: Row) -> bytes:
     for turn in turns:
         if turn["role"] == "assistant":
             break
-        texts.append(_bytes(turn))
+        texts.append(normal(turn))
     return b"\x1f".join(texts)
 
 
-def _bytes(turn: Message) -> bytes:
-    content = turn["content"]
+def normal(turn: Message) -> bytes:
+    """What a turn says; case and space make no other text."""
+    content = turn.get("content") or ""
     return _plain(content) if isinstance(content, str) else dump_plain(content)
 
 

@@ -59,6 +59,14 @@ class Trait(Part):
         return f"{self.file}:{self.line}"
 
 
+class Leak(Part):
+    """An evaluation item that stands in training data too: places as file:line, and how it was seen."""
+
+    item: str
+    row: str
+    how: str
+
+
 class Job(Part):
     """What an adapter may know beside the spec: where, on what, and from which models.
 
@@ -66,6 +74,8 @@ class Job(Part):
         run_dir: the run's own folder; everything the engine writes lies below it.
         model: the model the stage starts from.
         compare: the models an eval compares, oldest first; empty elsewhere.
+        against: labels of those that the others are compared with; empty: each with the one before.
+        leaks: items of an eval that the chain was trained on.
         machine: the hardware found here.
         packages: distribution name -> version in the backend environment; None while it is not installed.
         rows: number of training rows, when the data was read.
@@ -76,6 +86,8 @@ class Job(Part):
     run_dir: Path
     model: ModelRef
     compare: tuple[ModelRef, ...] = ()
+    against: tuple[str, ...] = ()
+    leaks: tuple[Leak, ...] = ()
     machine: Machine
     packages: dict[str, str] | None = None
     rows: int | None = None

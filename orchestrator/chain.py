@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Literal
 
 from orchestrator.backend import ArtifactKind, ModelRef
-from orchestrator.errors import HandoffError, ModelError
+from orchestrator.errors import HandoffError, ModelError, RunNotFound, UsageError
 from orchestrator.harness import PROBE_FILE
 from orchestrator.manifest import Parent
-from orchestrator.spec import JUDGING_STAGES, Stage
+from orchestrator.spec import JUDGING_STAGES, RunSpec, Stage
 from orchestrator.store import Run, named
 
 
@@ -25,6 +25,7 @@ class Link:
         output: the folder of that.
         digest: of the output, once it exists.
         parents: ids of the runs it starts from.
+        rows: the file with the rows it was trained on; None where there is none that we can read.
     """
 
     run: str
@@ -37,6 +38,7 @@ class Link:
     output: Path | None
     digest: str | None
     parents: tuple[str, ...]
+    rows: Path | None = None
 
     @property
     def model(self) -> ModelRef:
@@ -89,7 +91,25 @@ def link(run: Run) -> Link:
         output=run.path / artifact.path if artifact else None,
         digest=artifact.digest if artifact else None,
         parents=tuple(p.run for p in m.parents),
+        rows=rows_of(m.spec),
     )
+
+
+def rows_of(spec: RunSpec) -> Path | None:
+    """The file that a stage trains on."""
+    return Path(spec.data.train) if spec.trains and spec.data.train else None
+
+
+def datasets(targets: list[Link], lookup: Lookup) -> dict[Path, str]:
+    """Every file that the targets' chains were trained on, with the run that was."""
+    found: dict[Path, str] = {}
+    waiting = list(targets)
+    while waiting:
+        one = waiting.pop()
+        if one.rows:
+            found.setdefault(one.rows, one.run)
+        waiting += map(lookup, one.parents)
+    return found
 
 
 def _kind(kind: ArtifactKind) -> Literal["adapter", "model"] | None:
@@ -104,9 +124,55 @@ def models(targets: list[Link], lookup: Lookup) -> list[ModelRef]:
     found: dict[str, ModelRef] = {}
     for target in targets:
         for label, model in _chain(target, lookup):
-            key = f"{model.path}|{model.adapter}"
-            found.setdefault(key, model.model_copy(update={"label": label}))
+            found.setdefault(_key(model), model.model_copy(update={"label": label}))
     return _distinct(list(found.values()))
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """What an eval compares.
+
+    Attributes:
+        models: oldest first, or first those that the others are compared with.
+        against: labels of those.
+        runs: runs outside the chains that models were taken from.
+    """
+
+    models: tuple[ModelRef, ...]
+    against: tuple[str, ...] = ()
+    runs: tuple[Link, ...] = ()
+
+
+def chosen(targets: list[Link], against: list[str], lookup: Lookup) -> Chosen:
+    """The models that were asked for, and the last of each target's chain.
+
+    Raises:
+        UsageError: a name that is neither a label of these chains nor a run, or the target itself.
+    """
+    known = models(targets, lookup)
+    if not against:
+        return Chosen(tuple(known))
+    labelled = {model.label: model for model in known}
+    others = {name: _other(name, list(labelled), lookup) for name in against if name not in labelled}
+    asked = _distinct([labelled[name] if name in labelled else others[name].model for name in against])
+    last = {_key(_chain(target, lookup)[-1][1]) for target in targets}
+    ends = [model for model in known if _key(model) in last]
+    same = sorted(model.label for model in ends if _key(model) in map(_key, asked))
+    if same:
+        raise UsageError(f"{', '.join(same)} would be compared with itself", where="eval.against", fix="leave it out")
+    return Chosen((*asked, *ends), tuple(model.label for model in asked), tuple(others.values()))
+
+
+def _other(name: str, labels: list[str], lookup: Lookup) -> Link:
+    try:
+        return lookup(name)
+    except RunNotFound as error:
+        fix = f"name {', '.join(labels)}, or a run"
+        raise UsageError(f"{name!r} is no model of this chain, and no run", where="eval.against", fix=fix) from error
+
+
+def _key(model: ModelRef) -> str:
+    return f"{model.path}|{model.adapter}"
 
 
 def _chain(target: Link, lookup: Lookup) -> list[tuple[str, ModelRef]]:

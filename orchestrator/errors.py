@@ -14,6 +14,7 @@ PostTrainError            1   anything below
 |- StorageError           7   disk full, read-only or unwritable folder
 |- WorkerFailed           8   the engine stopped without finishing
 |- HandoffError           9   what a stage left is not what it should be
+|- GateFailed            10   an eval that came to its end, and showed less than it had to
 |- RunInterrupted       130   stopped on purpose; resumable
 """
 
@@ -107,6 +108,10 @@ class WorkerFailed(PostTrainError):
 
 class HandoffError(PostTrainError):
     exit_code = 9
+
+
+class GateFailed(PostTrainError):
+    exit_code = 10
 
 
 class RunInterrupted(PostTrainError):

@@ -9,7 +9,7 @@ from pathlib import Path
 from orchestrator import addressing, chain, engines, envs, fingerprint, hardware, inputs, registry, sizing, smoke
 from orchestrator.artifacts import intact
 from orchestrator.backend import Backend, Job, ModelRef
-from orchestrator.chain import Link
+from orchestrator.chain import Chosen, Link
 from orchestrator.errors import UsageError
 from orchestrator.findings import Finding, accept, errors
 from orchestrator.hardware import Machine
@@ -22,6 +22,7 @@ from orchestrator.preflight import (
     environment,
     folder,
     hyperparameters,
+    leak,
     room,
     task,
     tracking,
@@ -160,14 +161,18 @@ class Planner:
         run_id = self.store.new_id(spec.name, spec.stage)
         run_dir = output.expanduser().absolute() if output else self.store.root / run_id
         look = data.look(spec, lambda rows: self.say(f"checking data: {rows:,} rows"))
-        model, compare = self._start(spec, parents)
+        model, compared = self._start(spec, parents)
+        parents = [*parents, *compared.runs]
         inputs.require_files(spec, Path(model.path))
         env = envs.locate(spec.backend, backend.lock(), self.machine, self.env)
+        leaks = leak.look(spec, chain.datasets(parents, self._link), self.say)
         train = look.facts.get("data.train")
         job = Job(
             run_dir=run_dir,
             model=model,
-            compare=compare,
+            compare=compared.models,
+            against=compared.against,
+            leaks=leaks.found,
             machine=self.machine,
             packages=env.packages,
             rows=train.rows if train else None,
@@ -181,6 +186,7 @@ class Planner:
                 *combinations.check(spec, backend),
                 *look.findings,
                 *task.check(spec, backend),
+                *leaks.findings,
                 *hyperparameters.check(spec, job.rows),
                 *(folder.check(model) if spec.trains and model.path else ()),
                 *weights.check(Path(model.path)),
@@ -202,7 +208,7 @@ class Planner:
             pipeline=pipeline,
             parents=tuple(p.as_parent for p in parents),
             model=model,
-            compare=compare,
+            compare=compared.models,
             env=env,
             machine=self.machine,
             native=None if errors(found) else backend.materialize(spec, job),
@@ -213,14 +219,15 @@ class Planner:
             smoke=self.smoke,
         )
 
-    def _start(self, spec: RunSpec, parents: list[Link]) -> tuple[ModelRef, tuple[ModelRef, ...]]:
-        """The model to start from, and those that an eval compares. A parent whose own plan has errors gives none."""
+    def _start(self, spec: RunSpec, parents: list[Link]) -> tuple[ModelRef, Chosen]:
+        """The model to start from, and what an eval compares. A parent whose own plan has errors gives none."""
         if any(p.output is None and p.stage not in JUDGING_STAGES for p in self._links.values()):
-            return _NOTHING, ()
+            return _NOTHING, Chosen(())
         model = parents[0].model if parents else _given(spec)
         if spec.stage != "eval":
-            return model, ()
-        return model, tuple(chain.models(parents, self._link)) or (model,)
+            return model, Chosen(())
+        found = chain.chosen(parents, spec.eval.against, self._link)
+        return model, found if parents else replace(found, models=(*found.models, model))
 
 
 def _earlier(reference: str, named: dict[str, str], twice: set[str]) -> str:
@@ -261,4 +268,5 @@ def _planned(plan: RunPlan) -> Link:
         output=plan.run_dir / expected.path if expected and kind else None,
         digest=None,
         parents=tuple(p.run for p in plan.parents),
+        rows=chain.rows_of(plan.spec),
     )

@@ -137,9 +137,21 @@ class MergeSpec(Setting):
 class EvalSpec(Setting):
     """Held-out comparison of the models of one chain."""
 
-    metric: str = Field("exact", description="exact, contains, or reward:file.py:function.")
+    metric: str = Field(
+        "exact", description="exact, contains, choice, regex, regex:PATTERN, math, or reward:file.py:function."
+    )
+    against: list[str] = Field(
+        [], description="Models to compare with: labels of the chain, or runs. Empty: all, each with the one before."
+    )
+    gates: list[str] = Field([], description="What must hold, e.g. accuracy>=sft-0.01; else the exit code is 10.")
+    max_leaked: float = Field(
+        0.01, ge=0, le=1, description="Share of the items that may stand in the chain's training data."
+    )
+    temperature: float = Field(0.0, ge=0, description="0 takes the likeliest token; above, answers are sampled.")
+    top_p: float = Field(1.0, gt=0, le=1, description="Sample from the likeliest tokens that hold this probability.")
+    seed: int = Field(0, ge=0, lt=2**32, description="Seed of sampling; each item draws from its own stream.")
     max_new_tokens: int = Field(256, gt=0, description="Longest answer, tokens.")
-    batch_size: int = Field(32, gt=0, description="Prompts generated together.")
+    batch_size: int = Field(32, gt=0, description="Prompts generated together; no answer depends on it.")
     max_items: int | None = Field(None, gt=0, description="Evaluate only the first N items.")
 
 

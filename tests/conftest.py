@@ -219,6 +219,12 @@ def prompts(write: Write) -> Path:
 
 
 @pytest.fixture
+def held_out(write: Write) -> Path:
+    """Two items that no other fixture holds."""
+    return write("held_out.jsonl", [{"prompt": "5+1?", "answer": "6"}, {"prompt": "7+2?", "answer": "9"}])
+
+
+@pytest.fixture
 def reward(write: Write) -> Path:
     """A reward file."""
     return write("reward.py", "def score(completions, **columns):\n    return [0.0 for _ in completions]\n")

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from backends.hf import folders, items, native
+from backends.hf import folders, native
+from backends.trainer import items, metrics
+from orchestrator import gate
 from orchestrator.backend import Job, ModelRef
 from orchestrator.findings import Finding
 from orchestrator.nearest import nearest
 from orchestrator.spec import RunSpec
 
-METRICS = ("exact", "contains")
 REWARD = "reward:"
 
 
@@ -80,6 +81,7 @@ def _eval(spec: RunSpec, job: Job) -> Iterator[Finding]:
     refs = job.compare or (job.model,)
     yield from _metric(spec)
     yield from _items(spec)
+    yield from _gates(spec, [ref.label for ref in refs])
     for label in sorted({r.label for r in refs if sum(r.label == other.label for other in refs) > 1}):
         yield _error(
             "eval.labels",
@@ -101,8 +103,8 @@ def _verify(job: Job) -> Iterator[Finding]:
 def _metric(spec: RunSpec) -> Iterator[Finding]:
     metric = spec.eval.metric
     if not metric.startswith(REWARD):
-        if metric not in METRICS:
-            hint = nearest(metric, [*METRICS, f"{REWARD}file.py:function"])
+        if metrics.rule(metric) is None:
+            hint = nearest(metric, [*metrics.NAMES, f"{metrics.REGEX}PATTERN", f"{REWARD}file.py:function"])
             yield _error("eval.metric", f"unknown metric {metric!r}{hint}", "set eval.metric: exact", "eval.metric")
         return
     source, _, function = metric.removeprefix(REWARD).rpartition(":")
@@ -112,13 +114,30 @@ def _metric(spec: RunSpec) -> Iterator[Finding]:
         yield _error("eval.metric", f"no such file: {source}", "name the file with the reward function", "eval.metric")
 
 
+def _gates(spec: RunSpec, labels: list[str]) -> Iterator[Finding]:
+    for text in spec.eval.gates:
+        try:
+            missing = gate.unknown(gate.parse(text, labels), labels)
+        except gate.GateError as error:
+            yield _error("eval.gate", str(error), "write it like accuracy>=sft-0.01", "eval.gates")
+            continue
+        if missing:
+            message = f"gate {text!r} names {', '.join(missing)}, and the models compared are {', '.join(labels)}"
+            yield _error("eval.gate", message, "name accuracy or one of those models", "eval.gates")
+
+
 def _items(spec: RunSpec) -> Iterator[Finding]:
     if spec.data.eval is None or not Path(spec.data.eval).is_file():
         return  # said already: every stage's files are looked at before an engine is asked
+    metric = spec.eval.metric
     try:
-        items.read(
-            Path(spec.data.eval), needs_answer=not spec.eval.metric.startswith(REWARD), limit=spec.eval.max_items
-        )
+        found = items.read(Path(spec.data.eval), needs_answer=not metric.startswith(REWARD), limit=spec.eval.max_items)
+        wrong = ((item.place, metrics.unusable(metric, item.expected or "")) for item in found)
+        place, problem = next(((place, problem) for place, problem in wrong if problem), ("", None))
+        if problem:
+            yield _error(
+                "data.items", f"{place}: {problem}", "write such answers, or choose another metric", "data.eval"
+            )
     except items.ItemsError as error:
         yield _error("data.items", error.message, error.fix, "data.eval")
 

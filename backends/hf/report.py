@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from backends.hf import paired
-from backends.hf.intervals import bootstrap, is_binary, wilson
-from backends.hf.items import Item
+from backends.hf.comparing import difference
+from backends.hf.statistics import bootstrap, is_binary, wilson
+from backends.trainer.items import Item
+from orchestrator import gate
 
 Row = dict[str, Any]
 
@@ -38,9 +39,21 @@ class Result:
     prompts_digest: str
 
 
-def compare(results: Sequence[Result]) -> list[Row]:
-    """One row a model, each with its difference to the model before it."""
-    return [_row(result, results[n - 1] if n else None) for n, result in enumerate(results)]
+def compare(results: Sequence[Result], against: Sequence[str] = ()) -> list[Row]:
+    """One row a model, with its difference to the model before it, or, where some are named, to each of those."""
+    return [_row(result, _others(results, number, against)) for number, result in enumerate(results)]
+
+
+def _others(results: Sequence[Result], number: int, against: Sequence[str]) -> Sequence[Result]:
+    if not against:
+        return results[max(0, number - 1) : number]
+    return () if results[number].label in against else [one for one in results if one.label in against]
+
+
+def judged(gates: Sequence[str], rows: Sequence[Row]) -> list[Row]:
+    """Every gate with what it found."""
+    scores = {row["label"]: row["score"] for row in rows}
+    return [gate.judge(gate.parse(text, scores), scores) for text in gates]
 
 
 def write(folder: Path, settings: Row, items: Sequence[Item], results: Sequence[Result], rows: Sequence[Row]) -> None:
@@ -52,6 +65,7 @@ def write(folder: Path, settings: Row, items: Sequence[Item], results: Sequence[
         "settings": {k: v for k, v in settings.items() if k not in ("stage", "output")},
         "same_prompts": len({result.prompts_digest for result in results}) == 1,
         "models": list(rows),
+        "gates": judged(settings.get("gates", ()), rows),
     }
     (folder / "report.json").write_text(json.dumps(report, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     lines = (json.dumps(_answered(n, item, results), ensure_ascii=False) for n, item in enumerate(items))
@@ -59,7 +73,7 @@ def write(folder: Path, settings: Row, items: Sequence[Item], results: Sequence[
     (folder / "summary.md").write_text(_summary(report), encoding="utf-8")
 
 
-def _row(result: Result, before: Result | None) -> Row:
+def _row(result: Result, others: Sequence[Result]) -> Row:
     n, binary = len(result.scores), is_binary(result.scores)
     low, high = wilson(sum(result.scores), n) if binary else bootstrap(result.scores)
     return {
@@ -71,26 +85,7 @@ def _row(result: Result, before: Result | None) -> Row:
         "share_cut_at_limit": result.ended.count(False) / n,
         "seconds": round(result.seconds, 3),
         "prompts_digest": result.prompts_digest,
-        "difference": None if before is None else _difference(result, before),
-    }
-
-
-def _difference(result: Result, before: Result) -> Row:
-    steps = [new - old for new, old in zip(result.scores, before.scores, strict=True)]
-    score, interval, binary = sum(steps) / len(steps), bootstrap(steps), is_binary((*result.scores, *before.scores))
-    better, worse = sum(step > 0 for step in steps), sum(step < 0 for step in steps)
-    p_value = paired.mcnemar(better, worse) if binary else None
-    sure, names = paired.beyond_noise(interval, p_value), (result.label, before.label)
-    return {
-        "to": before.label,
-        "score": score,
-        "interval": list(interval),
-        "better_items": better,
-        "worse_items": worse,
-        "p_value": p_value,
-        "smallest_detectable": paired.detectable(steps),
-        "beyond_noise": sure,
-        "sentence": paired.sentence(names, score, interval, len(steps), points=binary, sure=sure),
+        "differences": [difference(result.label, result.scores, other.label, other.scores) for other in others],
     }
 
 
@@ -100,37 +95,19 @@ def _answered(number: int, item: Item, results: Sequence[Result]) -> Row:
 
 
 def _summary(report: Row) -> str:
+    """A table, and under it the differences in words, the gates, and what puts the scores in doubt."""
     head = f"{report['items']} items, metric `{report['metric']}`, intervals 95 %.\n\n"
-    table = "| model | score | interval | change | interval of the change | cut at limit |\n|---|---|---|---|---|---|\n"
-    note = (
-        ""
-        if report["same_prompts"]
-        else "\nThe models did not see the same prompt tokens: templates or tokenizers differ.\n"
-    )
-    rows = report["models"]
-    return head + table + "".join(_line(row) for row in rows) + note + _said(rows)
-
-
-def _said(rows: Sequence[Row]) -> str:
-    changes = [row["difference"] for row in rows if row["difference"]]
-    lines = [
-        f"- {one['sentence']} Smallest difference to be seen: {one['smallest_detectable']:.3f}." for one in changes
-    ]
-    return "".join(f"\n{line}" for line in lines) + ("\n" if lines else "")
+    table = "| model | score | interval | cut at limit |\n|---|---|---|---|\n"
+    said = [f"{change['sentence']}." for row in report["models"] for change in row["differences"]]
+    said += [gate.line(one) for one in report["gates"]]
+    leaked = report["settings"].get("leaks") or []
+    said += [f"{len(leaked)} of {report['items']} items stand in the training data of the chain."] if leaked else []
+    if not report["same_prompts"]:
+        said.append("The models did not see the same prompt tokens: templates or tokenizers differ.")
+    return head + table + "".join(map(_line, report["models"])) + "".join(f"\n{text}\n" for text in said)
 
 
 def _line(row: Row) -> str:
-    change = row["difference"]
-    moved = "| | " if change is None else f"| {change['score']:+.3f} | {_range(change['interval'])}{_noise(change)} "
-    return (
-        f"| {row['label']} | {row['score']:.3f} | {_range(row['interval'])} {moved}"
-        f"| {100 * row['share_cut_at_limit']:.1f} % |\n"
-    )
-
-
-def _range(interval: Sequence[float]) -> str:
-    return f"{interval[0]:.3f} to {interval[1]:.3f}"
-
-
-def _noise(change: Row) -> str:
-    return "" if change["beyond_noise"] else ", within noise"
+    low, high = row["interval"]
+    cut = 100 * row["share_cut_at_limit"]
+    return f"| {row['label']} | {row['score']:.3f} | {low:.3f} to {high:.3f} | {cut:.1f} % |\n"

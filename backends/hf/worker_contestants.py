@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from backends.hf import worker_adapter, worker_base, worker_model, worker_prompts
-from backends.hf.items import Item
+from backends.hf import worker_adapter, worker_base, worker_model
 from backends.hf.worker_adapter import Adapter
-from backends.hf.worker_prompts import Ids, Reader
 from backends.hf.worker_source import adapter_folder, model_folder
+from backends.trainer import prompts as prompt_files
+from backends.trainer.items import Item
+from backends.trainer.prompts import Ids, Reader
 from orchestrator.harness import Harness, WorkError
 
 
@@ -43,7 +44,7 @@ def contestants(harness: Harness, settings: dict[str, Any], items: list[Item]) -
             text = f"{model['label']} has no chat template of its own; it gets the one of the other models"
             harness.events.emit("warning", code="eval.template_lent", message=text)
             reader = _reader(folder, adapter, model, options, template)  # noqa: PLW2901
-        prompts = worker_prompts.render(reader, items, options)
+        prompts = prompt_files.render(reader, items, options)
         _check_room(folder, model, prompts, settings["max_new_tokens"])
         trust, probe = bool(model["trust_remote_code"]), model.get("probe")
         found.append(Contestant(model["label"], folder, adapter, trust, reader, prompts, probe))
@@ -64,9 +65,7 @@ def _reader(
     folder: Path, adapter: Adapter | None, model: dict[str, Any], options: dict[str, Any], template: str | None = None
 ) -> Reader:
     own = adapter.folder if adapter else None
-    return worker_prompts.reader(
-        folder, own, trust=bool(model["trust_remote_code"]), options=options, template=template
-    )
+    return prompt_files.reader(folder, own, trust=bool(model["trust_remote_code"]), options=options, template=template)
 
 
 def _check_room(folder: Path, model: dict[str, Any], prompts: list[Ids], new: int) -> None:
@@ -79,11 +78,11 @@ def _check_room(folder: Path, model: dict[str, Any], prompts: list[Ids], new: in
 
 def _warn(harness: Harness, found: list[Contestant], options: dict[str, Any], *, chat: bool) -> None:
     last = found[-1]
-    odd = [one.label for one in found if worker_prompts.digest(one.prompts) != worker_prompts.digest(last.prompts)]
+    odd = [one.label for one in found if prompt_files.digest(one.prompts) != prompt_files.digest(last.prompts)]
     if odd:
         text = f"{', '.join(odd)} saw other prompt tokens than {last.label}: chat templates or tokenizers differ"
         harness.events.emit("warning", code="eval.prompts_differ", message=text)
-    if chat and any(worker_prompts.dated(one.reader, options) for one in found):
+    if chat and any(prompt_files.dated(one.reader, options) for one in found):
         text = "the chat template writes today's date into every prompt, so scores can change from day to day"
         text = f"{text}; set native.chat_template_kwargs.current_date"
         harness.events.emit("warning", code="eval.dated_template", message=text)

@@ -11,14 +11,16 @@ from typing import Any
 
 import torch
 
-from backends.hf import items as item_files
-from backends.hf import report, worker_metric, worker_model, worker_publish
-from backends.hf.items import Item
+from backends.hf import report, worker_model, worker_publish
 from backends.hf.worker_contestants import Contestant, contestants
-from backends.hf.worker_generate import Answer, answers
-from backends.hf.worker_metric import Metric, Written
-from backends.hf.worker_prompts import Reader, digest
+from backends.trainer import items as item_files
+from backends.trainer import judging
+from backends.trainer.generate import Answer, answers
 from backends.trainer.handoff import require_same
+from backends.trainer.items import Item
+from backends.trainer.prompts import Reader, digest
+from backends.trainer.sampling import Sampling
+from backends.trainer.written import Metric, Written
 from orchestrator.harness import Harness, WorkError
 
 _SAMPLES = 3
@@ -41,19 +43,19 @@ def evaluate(harness: Harness, settings: dict[str, Any]) -> None:
     Raises:
         WorkError: items, models or metric that can't be used; all that can be known before generating is found before.
     """
-    contest = Contest(harness, settings, _items(settings), worker_metric.load(settings["metric"]))
+    contest = Contest(harness, settings, _items(settings), judging.load(settings["metric"]))
     found = contestants(harness, settings, contest.items)
     partial = worker_publish.begin(Path(settings["output"]))
     harness.events.emit("state", state="evaluating", total=len(contest.items) * len(found))
     results = [_run(contest, one, number * len(contest.items)) for number, one in enumerate(found)]
-    rows = report.compare(results)
+    rows = report.compare(results, settings["against"])
     report.write(partial, settings, contest.items, results, rows)
     worker_publish.publish(partial, Path(settings["output"]))
     harness.events.emit("result", metrics={f"{row['label']}.score": row["score"] for row in rows})
 
 
 def _items(settings: dict[str, Any]) -> list[Item]:
-    needs_answer = not settings["metric"].startswith("reward:")
+    needs_answer = not settings["metric"].startswith(judging.REWARD)
     try:
         return item_files.read(Path(settings["data"]), needs_answer=needs_answer, limit=settings["max_items"])
     except item_files.ItemsError as error:
@@ -106,6 +108,7 @@ def _answers(contest: Contest, one: Contestant, progress: Callable[[int], None])
         pad=min(one.reader.ends) if pad is None else pad,
         batch_size=settings["batch_size"],
         max_new_tokens=settings["max_new_tokens"],
+        sampling=Sampling(settings["temperature"], settings["top_p"], settings["seed"]),
         progress=progress,
     )
     del model

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from orchestrator import proof, smoke
 from orchestrator.artifacts import total_size
 from orchestrator.cli.rowview import headline
 from orchestrator.preflight.room import size
+from orchestrator.report import evaluation
 from orchestrator.store import Run
 
 
@@ -16,7 +18,9 @@ def as_dict(run: Run) -> dict[str, Any]:
     dump = run.manifest.model_dump(mode="json", by_alias=True)
     outputs = {a.kind: str(run.path / a.path) for a in run.manifest.artifacts}
     proved = {"smoke": proof.read(run).model_dump(mode="json")} if proof.is_smoke(run) else {}
-    return {**dump, "folder": str(run.path), "outputs": outputs, **proved}
+    found = evaluation.read(run) if run.manifest.spec.stage == "eval" else None
+    judged = {"evaluation": found.model_dump(mode="json")} if found else {}
+    return {**dump, "folder": str(run.path), "outputs": outputs, **proved, **judged}
 
 
 def made(run: Run) -> str:
@@ -52,6 +56,12 @@ def proved(run: Run) -> list[str]:
     if found.unchanged:
         facts.append("nothing learned: no reward differed within a group")
     return [f"  smoke    {', '.join(facts)}"]
+
+
+def gates(run: Run) -> Sequence[evaluation.Gate]:
+    """Every gate of an eval."""
+    found = evaluation.read(run) if run.manifest.spec.stage == "eval" else None
+    return found.gates if found else ()
 
 
 def comparison(run: Run) -> list[str]:

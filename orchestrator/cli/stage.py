@@ -11,7 +11,7 @@ import click
 
 from orchestrator import library, plan, progress, proof
 from orchestrator.cli import planview, runview
-from orchestrator.errors import RunInterrupted, UsageError
+from orchestrator.errors import GateFailed, RunInterrupted, UsageError
 from orchestrator.plan import RunPlan
 from orchestrator.planner import Planner
 from orchestrator.recipe import Recipe, Settings, Value
@@ -138,7 +138,22 @@ def report(finished: list[Run], store: Store, as_json: bool) -> None:
     written = page.write(finished[-1], store)
     if as_json:
         click.echo(json.dumps([runview.as_dict(run) for run in finished], indent=2))
-        return
-    for run in finished:
-        click.echo(runview.made(run))
-    click.echo(f"\nreport: {written}")
+    else:
+        for run in finished:
+            click.echo(runview.made(run))
+        click.echo(f"\nreport: {written}")
+    _hold_to_gates(finished, as_json)
+
+
+def _hold_to_gates(finished: list[Run], as_json: bool) -> None:
+    """Nothing when every gate of every eval was passed.
+
+    Raises:
+        GateFailed: one was not. JSON has them all already, so there only the exit code says so.
+    """
+    found = [(run.id, one) for run in finished for one in runview.gates(run)]
+    failed = [f"{run}: {one.gate}, but {one.score:.4g} against {one.limit:.4g}" for run, one in found if not one.passed]
+    if failed and as_json:
+        raise click.exceptions.Exit(GateFailed.exit_code)
+    if failed:
+        raise GateFailed(f"{len(failed)} of {len(found)} gates failed", details=failed)

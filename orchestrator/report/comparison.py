@@ -2,44 +2,42 @@
 
 from __future__ import annotations
 
-from orchestrator.report.evaluation import Difference, Evaluation, Interval, Model
+from orchestrator.report.evaluation import Difference, Evaluation, Gate, Interval, Model
 from orchestrator.report.figures import change, score, span
 from orchestrator.report.markup import Html, element, join, table
 
-_HEAD = ["model", "score", "95 % interval", "change", "95 % of the change", "better / worse", "tokens an answer", "cut"]
+_HEAD = ["model", "score", "95 % interval", "tokens an answer", "cut"]
+_CHANGES = ["model", "change", "95 % of the change", "better / worse", "p", "smallest that would show"]
 _ROW, _BAR = 44, 18
 
 
 def comparison(found: Evaluation) -> Html:
     """Everything about the scores."""
     note = f"{found.items} held-out items, metric {found.metric}. {_method(found)}"
-    return join(*_sentences(found), _bars(found), _table(found), element("p", note, class_="quiet"))
+    parts = (_bars(found), _table(found), _changes(found), _gates(found))
+    return join(*_sentences(found), *parts, element("p", note, class_="quiet"))
 
 
 def _method(found: Evaluation) -> str:
     own = "Wilson score intervals" if found.binary else "bootstrap intervals"
-    return f"Scores have {own}; changes are paired item by item. Cut: at the token limit."
+    test = "McNemar's test" if found.binary else "a sign-flip test"
+    paired = f"changes are paired item by item, with bootstrap intervals and {test}"
+    return f"Scores have {own}; {paired}. What would show: found four times in five at 5 %. Cut: at the token limit."
 
 
 def _sentences(found: Evaluation) -> list[Html]:
-    said = [element("p", _verdict(model), class_="verdict") for model in found.models[-1:]]
+    """The last model against every other it was held against, in words."""
+    last = found.models[-1]
+    said = [element("p", f"{one.sentence}.", class_="verdict") for one in last.differences] or [_alone(last)]
     if not found.same_prompts:
         text = "The models did not see the same prompt tokens: their templates or tokenizers differ."
         said.append(element("p", text, class_="warning"))
     return said
 
 
-def _verdict(last: Model) -> Html:
-    begin = join(element("b", last.label), f" scores {score(last.score)}")
-    if last.difference is None:
-        return join(begin, f" (95 % {span(last.interval)}).")
-    text = f" {last.difference.sentence} {_power(last.difference)}"
-    return join(begin, ".", text)
-
-
-def _power(moved: Difference) -> str:
-    p_value = "" if moved.p_value is None else f"McNemar p = {moved.p_value:.2g}; "
-    return f"({p_value}smallest difference that these items would show: {score(moved.smallest_detectable)})"
+def _alone(model: Model) -> Html:
+    inside = (element("b", model.label), f" scores {score(model.score)} (95 % {span(model.interval)}).")
+    return element("p", *inside, class_="verdict")
 
 
 def _bars(found: Evaluation) -> Html:
@@ -81,12 +79,29 @@ def _table(found: Evaluation) -> Html:
 
 
 def _row(model: Model) -> list[object]:
-    moved = model.difference
-    change_ = ["", "", ""]
-    if moved:
-        noise = "" if moved.beyond_noise else " (noise)"
-        change_ = [f"{change(moved.score)} to {moved.to}", span(moved.interval, change) + noise]
-        change_.append(f"{moved.better_items} / {moved.worse_items}")
     tokens, cut = f"{model.mean_generated_tokens:.1f}", f"{100 * model.share_cut_at_limit:.1f} %"
     name = element("th", model.label, scope="row")
-    return [name, score(model.score), span(model.interval), *change_, tokens, cut]
+    return [name, score(model.score), span(model.interval), tokens, cut]
+
+
+def _changes(found: Evaluation) -> Html | None:
+    rows = [_change(model, moved) for model in found.models for moved in model.differences]
+    return table(_CHANGES, rows, class_="numbers") if rows else None
+
+
+def _change(model: Model, moved: Difference) -> list[object]:
+    name = element("th", f"{model.label} against {moved.to}", scope="row")
+    noise = "" if moved.beyond_noise else " (noise)"
+    both = f"{moved.better_items} / {moved.worse_items}"
+    least = "none" if moved.smallest is None else score(moved.smallest)
+    return [name, change(moved.score), span(moved.interval, change) + noise, both, f"{moved.p:.2g}", least]
+
+
+def _gates(found: Evaluation) -> Html | None:
+    rows = [_gate(one) for one in found.gates]
+    return table(["gate", "score", "limit", "outcome"], rows, class_="numbers") if rows else None
+
+
+def _gate(one: Gate) -> list[object]:
+    outcome = element("td", "passed" if one.passed else "failed", class_="good" if one.passed else "bad")
+    return [element("th", one.gate, scope="row"), score(one.score), score(one.limit), outcome]

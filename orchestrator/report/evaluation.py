@@ -21,23 +21,27 @@ class _Read(BaseModel):
 
 
 class Difference(_Read):
-    """A model against the one before it, item by item.
-
-    Attributes:
-        p_value: exact McNemar; None where items are not just right or wrong.
-        smallest_detectable: mean difference that these items would show four times out of five.
-        sentence: all of it in words.
-    """
+    """A model against another one, item by item. `smallest`: what this many items would show; None: nothing."""
 
     to: str
     score: float
     interval: Interval
     better_items: int
     worse_items: int
-    p_value: float | None
-    smallest_detectable: float
     beyond_noise: bool
+    test: str
+    p: float
+    smallest: float | None
     sentence: str
+
+
+class Gate(_Read):
+    """What the eval had to show, and whether it did."""
+
+    gate: str
+    score: float
+    limit: float
+    passed: bool
 
 
 class Model(_Read):
@@ -49,7 +53,7 @@ class Model(_Read):
     interval_kind: str
     mean_generated_tokens: float
     share_cut_at_limit: float
-    difference: Difference | None = None
+    differences: tuple[Difference, ...] = ()
 
 
 class Evaluation(_Read):
@@ -60,6 +64,7 @@ class Evaluation(_Read):
     same_prompts: bool
     data_sha256: str
     models: tuple[Model, ...]
+    gates: tuple[Gate, ...] = ()
 
     @property
     def binary(self) -> bool:

@@ -26,7 +26,7 @@ MACHINE = Machine(cores=2, memory=2**34)
 
 
 @pytest.fixture
-def pipeline(base: Path, chat: Path, prompts: Path, reward: Path) -> dict[str, Any]:
+def pipeline(base: Path, chat: Path, prompts: Path, held_out: Path, reward: Path) -> dict[str, Any]:
     return {
         "name": "p",
         "defaults": {"backend": "fake"},
@@ -34,7 +34,7 @@ def pipeline(base: Path, chat: Path, prompts: Path, reward: Path) -> dict[str, A
             {"stage": "sft", "model": str(base), "data": str(chat)},
             {"stage": "grpo", "data": str(prompts), "rl": {"reward": [f"{reward}:score"]}},
             {"stage": "merge"},
-            {"stage": "eval", "data": {"eval": str(prompts)}},
+            {"stage": "eval", "data": {"eval": str(held_out)}},
         ],
     }
 

@@ -153,13 +153,13 @@ def test_errors_of_one_engine_do_not_hide_the_other(cli: Cli, recipe: Path) -> N
 
 
 def test_only_training_stages_get_another_engine(
-    cli: Cli, write: Write, model: Path, chat: Path, prompts: Path, reward: Path
+    cli: Cli, write: Write, model: Path, chat: Path, prompts: Path, held_out: Path, reward: Path
 ) -> None:
     scored = f"{reward}:score"
     stages = [
         {"stage": "sft", "method": "full", "model": str(model), "data": str(chat)},
         {"stage": "grpo", "method": "full", "data": str(prompts), "rl": {"reward": [scored]}},
-        {"stage": "eval", "data": {"eval": str(prompts)}},
+        {"stage": "eval", "data": {"eval": str(held_out)}},
     ]
     path = write("p.yaml", {"name": "chain", "stages": stages})
     plans = cli("plan", str(path), "--backend", "axolotl", "--json").json
@@ -183,8 +183,8 @@ def test_what_makes_no_sense_is_refused(cli: Cli, recipe: Path, words: str, told
     assert told in cli("plan", str(recipe), *words.split(), code=2).err
 
 
-def test_a_recipe_that_trains_nothing_has_no_engines_to_compare(cli: Cli, write: Write, prompts: Path) -> None:
-    path = write("e.yaml", {"stage": "eval", "model": "m", "data": {"eval": str(prompts)}})
+def test_a_recipe_that_trains_nothing_has_no_engines_to_compare(cli: Cli, write: Write, held_out: Path) -> None:
+    path = write("e.yaml", {"stage": "eval", "model": "m", "data": {"eval": str(held_out)}})
     assert "the recipe trains nothing" in cli("plan", str(path), "--backend", "both", code=2).err
 
 

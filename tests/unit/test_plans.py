@@ -40,7 +40,7 @@ def test_the_plan_of_a_chain_is_the_known_one(
 
     monkeypatch.setitem(defaults._BACKEND, "merge", "fake")
     pairs = write("pairs.jsonl", [{"prompt": "a", "chosen": "b", "rejected": "c"}])
-    items = write("items.jsonl", [{"prompt": "1+1?", "answer": "2"}])
+    items = write("items.jsonl", [{"prompt": "5+1?", "answer": "6"}])
     stages = [
         {"stage": "sft", "model": str(base), "data": str(chat), "training": {"max_steps": 3}},
         {"stage": "dpo", "data": str(pairs), "training": {"seed": 7}},

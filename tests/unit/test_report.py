@@ -105,10 +105,11 @@ def model(label: str, score: float, before: str | None = None, *, beyond: bool =
         "interval": [0.1, 0.4],
         "better_items": 7,
         "worse_items": 2,
-        "p_value": 0.18,
-        "smallest_detectable": 0.12,
         "beyond_noise": beyond,
-        "sentence": f"{label} is better than {before}." if beyond else f"{label} and {before} can't be told apart.",
+        "test": "mcnemar",
+        "p": 0.0321,
+        "smallest": 0.2,
+        "sentence": f"{label} is better than {before}" if beyond else f"{label} and {before} can't be told apart",
     }
     return {
         "label": label,
@@ -117,7 +118,7 @@ def model(label: str, score: float, before: str | None = None, *, beyond: bool =
         "interval_kind": "wilson",
         "mean_generated_tokens": 12.34,
         "share_cut_at_limit": 0.125,
-        "difference": moved if before else None,
+        "differences": [moved] if before else [],
     }
 
 
@@ -149,7 +150,18 @@ def test_an_eval_page_has_scores_chain_curves_answers_and_settings(shop: Worksho
     found = report(model("base", 0.25), model("sft", 0.5, "base"), model("grpo", 0.75, "sft", beyond=False))
     shop.evaluation("a-eval-1", found, [item(n, base=0, sft=1, grpo=n % 2) for n in range(20)], parents=("a-grpo-1",))
     seen = shop.page("a-eval-1")
-    for expected in ("0.500", "0.400 to 0.600", "+0.250 to base", "7 / 2", "12.3", "12.5 %", "can't be told apart"):
+    for expected in (
+        "0.500",
+        "0.400 to 0.600",
+        "sft against base",
+        "+0.250",
+        "7 / 2",
+        "0.032",
+        "12.3",
+        "12.5 %",
+        "grpo and sft can't be told apart",
+        "(noise)",
+    ):
         assert expected in seen.words
     assert [seen.count("rect", "bar"), seen.count("line", "whisker")] == [3, 9]
     places = [seen.words.index(name) for name in ("some/base", "a-sft-1", "a-merge-1", "a-grpo-1", "3.1e-05")]

@@ -131,7 +131,7 @@ def test_a_run_that_leaves_no_checkpoint_fails(cli: Cli, base: Path, chat: Path)
 
 
 def test_every_stage_of_a_pipeline_is_bounded(
-    cli: Cli, write: Write, base: Path, chat: Path, prompts: Path, reward: Path
+    cli: Cli, write: Write, base: Path, chat: Path, prompts: Path, held_out: Path, reward: Path
 ) -> None:
     scored = f"{reward}:score"
     stages = [
@@ -143,7 +143,7 @@ def test_every_stage_of_a_pipeline_is_bounded(
             "data": str(prompts),
             "rl": {"reward": [scored]},
         },
-        {"stage": "eval", "data": {"eval": str(prompts)}},
+        {"stage": "eval", "data": {"eval": str(held_out)}},
     ]
     recipe = write("p.yaml", {"name": "chain", "defaults": {"backend": "fake"}, "stages": stages})
     sft, grpo, last = cli("plan", str(recipe), "--smoke", "--json").json

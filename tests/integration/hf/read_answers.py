@@ -6,7 +6,7 @@ import json
 import sys
 from pathlib import Path
 
-from backends.hf.worker_prompts import reader
+from backends.trainer.prompts import reader
 
 
 def main(folder: Path, answer: str) -> None:

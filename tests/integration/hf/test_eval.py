@@ -58,8 +58,9 @@ def report_of(outcome: Outcome) -> dict[str, Any]:
     return dict(json.loads((outcome.run / "artifacts" / "report" / "report.json").read_text()))
 
 
-def eval_parts(data: Path, metric: str = "exact", batch_size: int = 8, room: int = 8) -> dict[str, Any]:
-    return {"data": {"eval": str(data)}, "eval": {"metric": metric, "max_new_tokens": room, "batch_size": batch_size}}
+def eval_parts(data: Path, metric: str = "exact", batch_size: int = 8, room: int = 8, **more: Any) -> dict[str, Any]:
+    how = {"metric": metric, "max_new_tokens": room, "batch_size": batch_size, **more}
+    return {"data": {"eval": str(data)}, "eval": how}
 
 
 @pytest.fixture(scope="module")
@@ -71,17 +72,23 @@ def contest(engine: str, zoo: Path, tmp_path_factory: pytest.TempPathFactory) ->
     merge = shop.prepare("merge", adapted)
     three = (base, adapted, ModelRef(label="merged", path=str(merge / "artifacts" / "model")))
     blank = write_items(root / "blank.jsonl", ["?"] * COUNT)
-    batched, single = (shop.prepare("eval", base, *three, **eval_parts(blank, batch_size=n)) for n in (8, 1))
-    found = dict(zip(("merge", "batched", "one by one"), shop.finish(merge, batched, single), strict=True))
+    drawn = {"temperature": 0.8, "top_p": 0.95}
+    first = {
+        "merge": merge,
+        **{f"greedy {n}": shop.prepare("eval", base, *three, **eval_parts(blank, batch_size=n)) for n in (8, 1)},
+        **{f"drawn {n}": shop.prepare("eval", base, **eval_parts(blank, batch_size=n, **drawn)) for n in (8, 3)},
+        "other seed": shop.prepare("eval", base, **eval_parts(blank, seed=1, **drawn)),
+    }
+    found = dict(zip(first, shop.finish(*first.values()), strict=True))
 
-    known = answers_of(found["batched"], "sft")
+    known = answers_of(found["greedy 8"], "sft")
     half = write_items(root / "half.jsonl", [a if n % 2 else "?" for n, a in enumerate(known)])
     inside = write_items(
         root / "inside.jsonl", [a.strip()[1:] if n % 4 == 0 else "absent" for n, a in enumerate(known)]
     )
     (root / "reward.py").write_text(REWARDS)
     runs = {
-        "exact": shop.prepare("eval", base, *three, **eval_parts(half)),
+        "exact": shop.prepare("eval", base, *three, **eval_parts(half, gates=["accuracy>=sft", "base>0.1"])),
         "contains": shop.prepare("eval", base, *three, **eval_parts(inside, "contains")),
         **{
             name: shop.prepare("eval", base, **eval_parts(half, f"reward:{root / 'reward.py'}:{name}"))
@@ -111,13 +118,25 @@ def _odd_templates(shop: Workshop, zoo: Path, root: Path, data: Path) -> dict[st
 
 def test_batched_answers_are_those_given_one_by_one(contest: dict[str, Outcome]) -> None:
     for label in ("base", "sft", "merged"):
-        answers = answers_of(contest["batched"], label)
-        assert answers == answers_of(contest["one by one"], label)
+        answers = answers_of(contest["greedy 8"], label)
+        assert answers == answers_of(contest["greedy 1"], label)
         assert len(set(answers)) > COUNT / 2
 
 
+def test_sampled_answers_depend_on_the_seed_and_not_on_the_batch(contest: dict[str, Outcome]) -> None:
+    drawn = answers_of(contest["drawn 8"], "base")
+    assert drawn == answers_of(contest["drawn 3"], "base")
+    for other in ("other seed", "greedy 8"):
+        assert sum(a != b for a, b in zip(drawn, answers_of(contest[other], "base"), strict=True)) > COUNT / 2
+    assert report_of(contest["drawn 8"])["settings"]["temperature"] == 0.8
+
+
+def test_gates_are_judged_and_listed(contest: dict[str, Outcome]) -> None:
+    assert [one["passed"] for one in report_of(contest["exact"])["gates"]] == [True, False]
+
+
 def test_the_adapter_is_at_work_and_its_merge_answers_the_same(contest: dict[str, Outcome]) -> None:
-    base, adapted, merged = (answers_of(contest["batched"], label) for label in ("base", "sft", "merged"))
+    base, adapted, merged = (answers_of(contest["greedy 8"], label) for label in ("base", "sft", "merged"))
     assert adapted == merged
     assert sum(a != b for a, b in zip(base, adapted, strict=True)) > COUNT / 2
 
@@ -126,8 +145,9 @@ def test_exact_counts_the_answers_that_were_planted(contest: dict[str, Outcome])
     assert contest["exact"].metrics == {"base.score": 0.0, "sft.score": 0.5, "merged.score": 0.5}
     models = report_of(contest["exact"])["models"]
     assert [m["label"] for m in models] == ["base", "sft", "merged"]
-    assert (models[1]["difference"]["better_items"], models[1]["difference"]["beyond_noise"]) == (COUNT / 2, True)
-    assert (models[2]["difference"]["score"], models[2]["difference"]["beyond_noise"]) == (0.0, False)
+    (first,), (second,) = models[1]["differences"], models[2]["differences"]
+    assert (first["better_items"], first["beyond_noise"]) == (COUNT / 2, True)
+    assert (second["score"], second["beyond_noise"]) == (0.0, False)
     assert len({m["prompts_digest"] for m in models}) == 1
 
 
@@ -150,7 +170,7 @@ def test_answers_cut_at_the_limit_are_told(contest: dict[str, Outcome]) -> None:
 
 
 def test_rewards_are_called_as_in_training(contest: dict[str, Outcome]) -> None:
-    expected = [a if n % 2 else "?" for n, a in enumerate(answers_of(contest["batched"], "sft"))]
+    expected = [a if n % 2 else "?" for n, a in enumerate(answers_of(contest["greedy 8"], "sft"))]
     texts = answers_of(contest["good"], "base")
     wanted = sum((e in t) / 2 for e, t in zip(expected, texts, strict=True)) / COUNT
     assert contest["good"].metrics["base.score"] == pytest.approx(wanted)

@@ -34,7 +34,13 @@ def test_eval_file(make_spec: MakeSpec, make_job: MakeJob) -> None:
         "eval",
         data={"eval": "/data/held-out.jsonl"},
         model={"dtype": "bfloat16"},
-        eval={"metric": "contains", "max_new_tokens": 32, "batch_size": 8, "max_items": 100},
+        eval={
+            "metric": "contains",
+            "max_new_tokens": 32,
+            "batch_size": 8,
+            "max_items": 100,
+            "gates": ["accuracy>=base"],
+        },
         native={"chat_template_kwargs": {"current_date": "2026-01-04"}},
     )
     native = BACKEND.materialize(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from backends.hf.items import ItemsError, read
+from backends.trainer.items import ItemsError, read
 
 USER = '{"role": "user", "content": "1+1"}'
 ASSISTANT = '{"role": "assistant", "content": "2"}'

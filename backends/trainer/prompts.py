@@ -11,7 +11,7 @@ from typing import Any
 from jinja2 import TemplateError
 from transformers import AutoTokenizer, GenerationConfig
 
-from backends.hf.items import Item
+from backends.trainer.items import Item
 from orchestrator.harness import WorkError
 
 _MARK = "(answer)"

@@ -1,4 +1,4 @@
-"""Scores answers: by comparison with what was expected, or with a reward function of the user's."""
+"""Scores answers with a reward function of the user's, called as GRPO calls it."""
 
 from __future__ import annotations
 
@@ -9,49 +9,21 @@ import inspect
 import math
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from backends.hf.items import Item
+from backends.trainer.items import Item
+from backends.trainer.written import Metric, Written
 from orchestrator.harness import WorkError
 
 
-@dataclass(frozen=True)
-class Written:
-    """An answer ready to be judged: its text as GRPO gives it to reward functions, the answer proper, its token ids."""
-
-    text: str
-    answer: str
-    ids: list[int]
-
-
-Metric = Callable[[Sequence[Item], Sequence[Written]], list[float]]
-
-
-def load(name: str) -> Metric:
-    """The metric of that name: exact, contains, or reward:file.py:function.
+def load(reference: str) -> Metric:
+    """The metric behind `file.py:function` or `module:function`.
 
     Raises:
-        WorkError: no such metric, or its function can't be loaded.
+        WorkError: it can't be loaded.
     """
-    if name == "exact":
-        return lambda items, found: [float(f.answer.strip() == _expected(i)) for i, f in zip(items, found, strict=True)]
-    if name == "contains":
-        return lambda items, found: [float(_expected(i) in f.answer) for i, f in zip(items, found, strict=True)]
-    if not name.startswith("reward:"):
-        raise WorkError(
-            "eval.metric", f"unknown metric {name!r}", fix="write exact, contains or reward:file.py:function"
-        )
-    return _reward(name.removeprefix("reward:"))
-
-
-def _expected(item: Item) -> str:
-    return (item.expected or "").strip()
-
-
-def _reward(reference: str) -> Metric:
     source, _, name = reference.rpartition(":")
     function = getattr(_module(source), name, None)
     if not callable(function):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -24,12 +24,14 @@ class Item:
         expected: the answer wanted; None when a reward function judges without one.
         columns: every other column of the row.
         tools: tool definitions that the chat template renders.
+        place: file:line.
     """
 
     prompt: str | list[Message]
     expected: str | None
     columns: dict[str, Any]
     tools: list[Any] | None = None
+    place: str = field(default="", compare=False)
 
 
 class ItemsError(Exception):
@@ -86,7 +88,7 @@ def _item(row: dict[str, Any], where: str, needs_answer: bool) -> Item:
     rest = {k: v for k, v in row.items() if k not in ("prompt", "messages", "answer")}
     tools = _tools(row.get("tools"), where)
     if "prompt" in row:
-        return Item(_prompt(row["prompt"], where), _answer(row.get("answer"), where, needs_answer), rest, tools)
+        return Item(_prompt(row["prompt"], where), _answer(row.get("answer"), where, needs_answer), rest, tools, where)
     if "messages" not in row:
         raise ItemsError(
             f"{where}: neither `prompt` nor `messages`, but {', '.join(row) or 'nothing'}",
@@ -98,7 +100,7 @@ def _item(row: dict[str, Any], where: str, needs_answer: bool) -> Item:
             f"{where}: the last message is not the assistant's, so no answer is known",
             "end the row on the expected answer",
         )
-    return Item(messages[:-1], _answer(_text(messages[-1]["content"]), where, needs_answer), rest, tools)
+    return Item(messages[:-1], _answer(_text(messages[-1]["content"]), where, needs_answer), rest, tools, where)
 
 
 def _prompt(value: Any, where: str) -> str | list[Message]:

@@ -1,4 +1,4 @@
-"""Greedy answers in batches, the same as one by one."""
+"""Answers in batches, the same as one by one."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from transformers import GenerationConfig
+from transformers import GenerationConfig, LogitsProcessorList
 
+from backends.trainer.sampling import GREEDY, Sampling, processors
 from orchestrator.harness import WorkError
 
 Ids = list[int]
@@ -31,6 +32,7 @@ def answers(
     pad: int,
     batch_size: int,
     max_new_tokens: int,
+    sampling: Sampling = GREEDY,
     progress: Callable[[int], None],
 ) -> list[Answer]:
     """One answer for each prompt, in the order of the prompts.
@@ -39,6 +41,7 @@ def answers(
     fit in memory fails at once. Padding is on the left and masked, so an answer doesn't depend on its neighbours.
 
     Args:
+        sampling: how tokens are chosen; a prompt's place in `prompts` is the number of its stream.
         progress: called with the number of prompts answered so far.
     """
     order = sorted(range(len(prompts)), key=lambda i: -len(prompts[i]))
@@ -52,19 +55,19 @@ def answers(
     found: dict[int, Answer] = {}
     for start in range(0, len(order), batch_size):
         batch = order[start : start + batch_size]
-        rows = _generate(model, [prompts[i] for i in batch], pad)
+        rows = _generate(model, [prompts[i] for i in batch], pad, processors(sampling, batch))
         found.update({i: _answer(row, ends) for i, row in zip(batch, rows, strict=True)})
         progress(len(found))
     return [found[i] for i in range(len(prompts))]
 
 
-def _generate(model: Any, prompts: list[Ids], pad: int) -> list[Ids]:
+def _generate(model: Any, prompts: list[Ids], pad: int, processors: LogitsProcessorList) -> list[Ids]:
     width = max(map(len, prompts))
     ids = torch.tensor([[pad] * (width - len(p)) + p for p in prompts], device=model.device)
     mask = torch.tensor([[0] * (width - len(p)) + [1] * len(p) for p in prompts], device=model.device)
     try:
         with torch.inference_mode():
-            output = model.generate(input_ids=ids, attention_mask=mask)
+            output = model.generate(input_ids=ids, attention_mask=mask, logits_processor=processors)
     except torch.OutOfMemoryError as error:
         text = f"{len(prompts)} prompts of up to {width} tokens don't fit in memory together"
         raise WorkError("memory.out", text, fix="halve eval.batch_size") from error
