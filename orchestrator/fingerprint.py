@@ -17,6 +17,8 @@ _PATHS = (
     "data.eval",
     "rl.reward",
     "task.name",
+    "rl.held_out",
+    "rl.held_out_metric",
     "eval.metric",
     "hardware.threads",
     "training.save_total_limit",

@@ -102,7 +102,7 @@ def _model(spec: RunSpec, say: Callable[[str], None]) -> str:
 
 def _references(spec: RunSpec) -> list[str]:
     if spec.stage == "grpo":
-        return spec.rl.reward
+        return [*spec.rl.reward, *([spec.rl.held_out_metric.removeprefix("reward:")] if spec.rl.held_out else [])]
     return [spec.eval.metric.removeprefix("reward:")] if spec.stage == "eval" else []
 
 

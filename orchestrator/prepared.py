@@ -68,5 +68,6 @@ def digest(path: Path) -> str | None:
 
 def files(spec: RunSpec) -> dict[str, Path]:
     """Setting -> data file of a stage."""
-    named = {"data.train": spec.data.train, "data.eval": spec.data.eval}
+    held_out = spec.rl.held_out if spec.stage == "grpo" else None
+    named = {"data.train": spec.data.train, "data.eval": spec.data.eval, "rl.held_out": held_out}
     return {setting: Path(path) for setting, path in named.items() if path}

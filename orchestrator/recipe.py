@@ -26,7 +26,16 @@ from orchestrator.vocabulary import OPEN, keys_of, meaningful, part_of
 
 PIPELINE_KEYS = ("name", "description", "defaults", "stages")
 SHORT = {"model": "model.path", "data": "data.train", "task": "task.name", "from": "from"}
-_PATHS = ("model.path", "data.train", "data.eval", "rl.reward", "task.name", "eval.metric")
+_PATHS = (
+    "model.path",
+    "data.train",
+    "data.eval",
+    "rl.reward",
+    "rl.held_out",
+    "rl.held_out_metric",
+    "task.name",
+    "eval.metric",
+)
 
 
 @dataclass(frozen=True)

@@ -156,7 +156,7 @@ def _placed(dotted: str, value: Any) -> Any:
     """Absolute paths: a worker has a working folder of its own. No text, as of an unset variable, is no path."""
     if dotted == "from" and isinstance(value, str):
         return [value]
-    if dotted in ("data.train", "data.eval") and value and isinstance(value, str):
+    if dotted in ("data.train", "data.eval", "rl.held_out") and value and isinstance(value, str):
         return str(Path(value).expanduser().absolute())
     if dotted == "model.path" and value and isinstance(value, str):
         return local_model(value)
@@ -171,7 +171,7 @@ def _placed_code(dotted: str, value: Any) -> Any:
         return str(Path(value).expanduser().absolute())
     if dotted == "rl.reward":
         return [local_code(item) for item in ([value] if isinstance(value, str) else value or [])]
-    if dotted == "eval.metric" and isinstance(value, str) and value.startswith("reward:"):
+    if dotted in ("eval.metric", "rl.held_out_metric") and isinstance(value, str) and value.startswith("reward:"):
         return f"reward:{local_code(value.removeprefix('reward:'))}"
     return value
 

@@ -112,6 +112,11 @@ class RlSpec(Setting):
         ge=0, description="Strength of the KL penalty against the reference, which is the starting model."
     )
     reward: list[str] = Field([], description="Reward functions as file.py:function or module:function (grpo).")
+    held_out: str | None = Field(
+        None, min_length=1, description="Items that the reward never sees, answered at every checkpoint (grpo)."
+    )
+    held_out_metric: str = Field("exact", description="What their answers are judged by, as eval.metric (grpo).")
+    held_out_items: int = Field(64, gt=0, description="How many of them: the first ones (grpo).")
     num_generations: int = Field(8, gt=1, description="Completions per prompt, the group (grpo).")
     max_completion_length: int = Field(256, gt=0, description="Tokens generated per completion (grpo).")
     temperature: float = Field(1.0, gt=0, description="Sampling temperature (grpo).")

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from backends.hf.comparing import difference
-from backends.hf.statistics import bootstrap, is_binary, wilson
+from backends.trainer.comparing import difference
 from backends.trainer.items import Item
+from backends.trainer.statistics import bootstrap, is_binary, wilson
 from orchestrator import gate
 
 Row = dict[str, Any]

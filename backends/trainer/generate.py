@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -48,17 +49,25 @@ def answers(
     config = GenerationConfig(
         do_sample=False, max_new_tokens=max_new_tokens, eos_token_id=sorted(ends), pad_token_id=pad
     )
-    bare = model.get_base_model() if hasattr(model, "get_base_model") else model
-    bare.generation_config = (
-        config  # replaced, not passed: penalties that the model ships would fill what is unset here
-    )
     found: dict[int, Answer] = {}
-    for start in range(0, len(order), batch_size):
-        batch = order[start : start + batch_size]
-        rows = _generate(model, [prompts[i] for i in batch], pad, processors(sampling, batch))
-        found.update({i: _answer(row, ends) for i, row in zip(batch, rows, strict=True)})
-        progress(len(found))
+    with _only(model, config):
+        for start in range(0, len(order), batch_size):
+            batch = order[start : start + batch_size]
+            rows = _generate(model, [prompts[i] for i in batch], pad, processors(sampling, batch))
+            found.update({i: _answer(row, ends) for i, row in zip(batch, rows, strict=True)})
+            progress(len(found))
     return [found[i] for i in range(len(prompts))]
+
+
+@contextmanager
+def _only(model: Any, config: GenerationConfig) -> Iterator[None]:
+    """Generation by these settings alone. Passed on, penalties that the model ships would fill what is unset here."""
+    bare = model.get_base_model() if hasattr(model, "get_base_model") else model
+    shipped, bare.generation_config = bare.generation_config, config
+    try:
+        yield
+    finally:
+        bare.generation_config = shipped
 
 
 def _generate(model: Any, prompts: list[Ids], pad: int, processors: LogitsProcessorList) -> list[Ids]:

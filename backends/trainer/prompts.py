@@ -59,7 +59,23 @@ def reader(
         folder, trust_remote_code=trust, local_files_only=True, padding_side="left"
     )
     tokenizer.chat_template = tokenizer.chat_template or template
-    before, after = _around_answer(tokenizer, options)
+    return of_tokenizer(tokenizer, model, folder, options)
+
+
+def of_tokenizer(
+    tokenizer: Any, model: Path, folder: Path | None = None, options: dict[str, Any] | None = None
+) -> Reader:
+    """A reader around a tokenizer that is loaded already.
+
+    Args:
+        model: folder whose generation settings name further end tokens.
+        folder: where the tokenizer came from; the model's where it isn't named.
+
+    Raises:
+        WorkError: nothing says where an answer ends.
+    """
+    folder = folder or model
+    before, after = _around_answer(tokenizer, options or {})
     special = [token for token in after if token in tokenizer.all_special_ids]
     ends = {
         *_configured_ends(model),

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from backends.trainer import items, metrics
 from backends.trl import schema, steps
 from backends.trl.config import CONFIGS
 from backends.trl.native import document
@@ -25,7 +26,7 @@ def findings(spec: RunSpec, job: Job) -> list[Finding]:
     if spec.stage == "dpo":
         return shared
     judged = _task(spec) if spec.task.name else _rewards(spec)
-    return [*shared, *_groups(spec, job, config), *_lengths(spec), *judged]
+    return [*shared, *_groups(spec, job, config), *_lengths(spec), *judged, *_held_out(spec)]
 
 
 def _loss(spec: RunSpec, config: dict[str, Any]) -> Iterator[Finding]:
@@ -79,6 +80,25 @@ def _task(spec: RunSpec) -> Iterator[Finding]:
     if spec.hardware.sharding == "fsdp2":
         message = "episodes of a task end after different turns, but ranks that share weights must generate together"
         yield _error("task", message, fix="hardware.sharding: ddp")
+
+
+def _held_out(spec: RunSpec) -> Iterator[Finding]:
+    if spec.rl.held_out is None or not Path(spec.rl.held_out).is_file():
+        return  # a missing file is told with the other data files
+    if spec.hardware.sharding == "fsdp2":
+        message = "held-out items are answered by one rank, and fsdp2 spreads the model over all"
+        yield _error("held_out", message, fix="remove rl.held_out, and eval the finished run")
+    metric = spec.rl.held_out_metric
+    if metric in spec.rl.reward or metric.removeprefix("reward:") in spec.rl.reward:
+        message = "rl.held_out_metric is the reward itself, which can't show that the reward is being gamed"
+        yield _error("held_out", message, fix="judge the answers by what you want: rl.held_out_metric: exact")
+    elif not metric.startswith("reward:") and metrics.rule(metric) is None:
+        message = f"unknown rl.held_out_metric {metric!r}{nearest(metric, metrics.NAMES)}"
+        yield _error("held_out", message, fix="rl.held_out_metric: exact")
+    try:
+        items.read(Path(spec.rl.held_out), needs_answer=not metric.startswith("reward:"), limit=spec.rl.held_out_items)
+    except items.ItemsError as error:
+        yield _error("held_out", error.message, fix=error.fix)
 
 
 def _rewards(spec: RunSpec) -> Iterator[Finding]:

@@ -16,6 +16,9 @@ WORKER = "backends.trl.worker"
 SECTIONS = ("config", "model", "peft", "quantization")
 """Sections that a recipe may add to under `native:`."""
 
+_HELD_OUT_BATCH = 32
+"""Held-out prompts answered together; no answer depends on it."""
+
 _MODULES = {"PYTHONPATH": "native/pythonpath", "PYTHONSAFEPATH": "1"}
 _HEADER = """\
 # {trainer} of TRL. Each section holds the keyword arguments of one constructor: `config` of {config}, `model` of
@@ -54,6 +57,8 @@ def document(spec: RunSpec, job: Job) -> Kwargs:
         sections["task"] = {"name": spec.task.name, "options": options_of(spec.task.options)}
     elif spec.stage == "grpo":
         sections["rewards"] = list(spec.rl.reward)
+    if spec.stage == "grpo" and spec.rl.held_out:
+        sections["held_out"] = _held_out(spec)
     return sections | {"output": _output(spec, job)}
 
 
@@ -156,6 +161,12 @@ def _data(spec: RunSpec) -> Kwargs:
 def options_of(given: dict[str, str | int | float | bool]) -> dict[str, str]:
     """Options of a task as the texts that a command line would give."""
     return {name: str(value).lower() if isinstance(value, bool) else str(value) for name, value in given.items()}
+
+
+def _held_out(spec: RunSpec) -> Kwargs:
+    rl = spec.rl
+    new = {"max_new_tokens": rl.max_completion_length, "batch_size": _HELD_OUT_BATCH}
+    return {"data": rl.held_out, "metric": rl.held_out_metric, "max_items": rl.held_out_items, **new}
 
 
 def _output(spec: RunSpec, job: Job) -> Kwargs:

@@ -57,6 +57,10 @@ def _prepare(harness: Harness, arguments: Arguments) -> tuple[Any, Any, Any]:
     require_same(model, tokenizer, harness.events, "the model to start from")
     dtype = model.dtype
     stop, callbacks = _callbacks(harness, judges)
+    if arguments.held_out:
+        from backends.trl.worker_held_out import watch
+
+        callbacks.append(watch(harness, arguments, tokenizer))
     more = {"callbacks": callbacks, **worker_trainer.judging(judges, args)}
     harness.events.emit("doing", what="turning the rows into tokens")
     trainer = worker_trainer.build(arguments, args, model, tokenizer, given, **more)

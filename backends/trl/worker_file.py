@@ -26,6 +26,7 @@ class Arguments:
         data: files and how rows become tokens.
         rewards: reward functions, `file.py:function` or `module:function`.
         task: `name` and `options` of a task, or None.
+        held_out: items to answer at every checkpoint, metric and bounds; None where there are none.
         output: `kind` and `folder` of the artifact.
     """
 
@@ -38,6 +39,7 @@ class Arguments:
     quantization: Section | None = None
     rewards: tuple[str, ...] = ()
     task: Section | None = None
+    held_out: Section | None = None
 
     @property
     def sharded(self) -> bool:

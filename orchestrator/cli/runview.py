@@ -9,7 +9,7 @@ from orchestrator import proof, smoke
 from orchestrator.artifacts import total_size
 from orchestrator.cli.rowview import headline
 from orchestrator.preflight.room import size
-from orchestrator.report import evaluation
+from orchestrator.report import evaluation, steps
 from orchestrator.store import Run
 
 
@@ -19,7 +19,9 @@ def as_dict(run: Run) -> dict[str, Any]:
     outputs = {a.kind: str(run.path / a.path) for a in run.manifest.artifacts}
     proved = {"smoke": proof.read(run).model_dump(mode="json")} if proof.is_smoke(run) else {}
     found = evaluation.read(run) if run.manifest.spec.stage == "eval" else None
-    judged = {"evaluation": found.model_dump(mode="json")} if found else {}
+    judged: dict[str, Any] = {"evaluation": found.model_dump(mode="json")} if found else {}
+    looks = steps.looks(steps.read(run.path)) if run.manifest.spec.stage == "grpo" else []
+    judged |= {"held_out": [{"step": s, **dict(zip(steps.WATCHED, v, strict=True))} for s, v in looks]} if looks else {}
     return {**dump, "folder": str(run.path), "outputs": outputs, **proved, **judged}
 
 
@@ -96,4 +98,18 @@ def details(run: Run) -> list[str]:
             f"  failure      [{m.failure.code}] {m.failure.message}",
             *([f"  fix          {m.failure.fix}"] if m.failure.fix else []),
         ]
-    return lines + proved(run) + comparison(run)
+    return lines + proved(run) + watched(run) + comparison(run)
+
+
+def watched(run: Run) -> list[str]:
+    """Reward beside held-out quality, length and KL, at each step where held-out items were answered."""
+    found = steps.looks(steps.read(run.path))
+    if not found:
+        return []
+    head = f"\n  {'step':>6}" + "".join(f"{name:>12}" for name in steps.WATCHED)
+    rows = [f"  {step:>6}" + "".join(f"{_figure(value):>12}" for value in values) for step, values in found]
+    return [head, *rows]
+
+
+def _figure(value: float | None) -> str:
+    return "" if value is None else f"{value:.4g}"

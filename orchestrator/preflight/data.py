@@ -54,6 +54,8 @@ def _files(spec: RunSpec) -> list[tuple[str, str, Use]]:
         files.append(("data.train", spec.data.train, spec.stage))
     if spec.data.eval and spec.stage in ("sft", "dpo", "grpo", "eval"):
         files.append(("data.eval", spec.data.eval, spec.stage))
+    if spec.rl.held_out and spec.stage == "grpo":
+        files.append(("rl.held_out", spec.rl.held_out, "eval"))
     return files
 
 

@@ -26,15 +26,16 @@ class LeakLook:
 
 
 def look(spec: RunSpec, datasets: Mapping[Path, str], say: Callable[[str], None]) -> LeakLook:
-    """Hold the items of an eval against training data.
+    """Hold the items of an eval, or those that watch over a GRPO, against training data.
 
     Args:
         datasets: file -> the run that was trained on it.
     """
-    if spec.stage != "eval" or not spec.data.eval or not datasets:
+    setting, file, most = _watched(spec)
+    if not file or not datasets:
         return LeakLook()
     try:
-        rows = list(_rows(Path(spec.data.eval)))[: spec.eval.max_items]
+        rows = list(_rows(Path(file)))[:most]
     except DataFault:
         return LeakLook()  # said already: every data file of a stage is read before
     items, found, unread = Items([row for _, row in rows]), dict[int, Leak](), list[Finding]()
@@ -44,7 +45,14 @@ def look(spec: RunSpec, datasets: Mapping[Path, str], say: Callable[[str], None]
         except DataFault as fault:
             unread.append(_unread(run, fault))
     leaks = tuple(found[number] for number in sorted(found))
-    return LeakLook(leaks, (*unread, *_findings(spec, leaks, len(rows))))
+    return LeakLook(leaks, (*unread, *_findings(spec, leaks, len(rows), setting)))
+
+
+def _watched(spec: RunSpec) -> tuple[str, str | None, int | None]:
+    """The setting, the file of the items, and how many of them count."""
+    if spec.stage == "grpo":
+        return "rl.held_out", spec.rl.held_out, spec.rl.held_out_items
+    return "data.eval", spec.data.eval if spec.stage == "eval" else None, spec.eval.max_items
 
 
 def _rows(path: Path) -> Iterator[tuple[str, dict[str, object]]]:
@@ -64,13 +72,14 @@ def _unread(run: str, fault: DataFault) -> Finding:
     return Finding(code="eval.leak_unknown", level="advice", message=message, where=fault.where)
 
 
-def _findings(spec: RunSpec, leaks: tuple[Leak, ...], items: int) -> list[Finding]:
+def _findings(spec: RunSpec, leaks: tuple[Leak, ...], items: int, setting: str) -> list[Finding]:
     if not leaks:
         return []
     refused = len(leaks) / items > spec.eval.max_leaked
     named = "; ".join(f"{leak.item} in {leak.row} ({leak.how})" for leak in leaks[:_NAMED])
     more = f"; and {len(leaks) - _NAMED} more" if len(leaks) > _NAMED else ""
     message = f"{len(leaks)} of {items} items stand in data that these models were trained on: {named}{more}"
-    fix = "take them out of the items, or allow them with --set eval.max_leaked=1"
+    allow = ", or allow them with --set eval.max_leaked=1" if spec.stage == "eval" else ""
+    fix = f"take them out of the items{allow}"
     level = "error" if refused else "advice"
-    return [Finding(code="eval.leak", level=level, message=message, fix=fix, where="data.eval")]
+    return [Finding(code="eval.leak", level=level, message=message, fix=fix, where=setting)]

@@ -15,11 +15,12 @@ Point = tuple[int, float]
 PANELS: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
     ("Loss", (("loss", "training"), ("eval_loss", "held out"))),
     ("Reward", (("reward", "training"), ("eval_reward", "held out"))),
+    ("Held-out score, which the reward never sees", (("held_out/score", "held out"),)),
     ("Preferred answer ranked first", (("rewards/accuracies", "training"), ("eval_rewards/accuracies", "held out"))),
     ("Reward margin", (("rewards/margins", "training"), ("eval_rewards/margins", "held out"))),
     ("KL to the starting model", (("kl", "training"),)),
     ("Tokens predicted right", (("mean_token_accuracy", "training"), ("eval_mean_token_accuracy", "held out"))),
-    ("Tokens per answer", (("completions/mean_length", "training"),)),
+    ("Tokens per answer", (("completions/mean_length", "training"), ("held_out/tokens", "held out"))),
     ("Groups with equal rewards", (("frac_reward_zero_std", "training"),)),
     ("Entropy", (("entropy", "training"),)),
     ("Gradient norm", (("grad_norm", "training"),)),

@@ -13,10 +13,11 @@ from orchestrator.report import evaluation
 from orchestrator.report.ancestry import Missing, ancestry, chain, spent
 from orchestrator.report.comparison import comparison
 from orchestrator.report.curves import panels
-from orchestrator.report.figures import duration, moment
-from orchestrator.report.markup import Html, element, join, text
+from orchestrator.report.figures import duration, moment, number
+from orchestrator.report.markup import Html, element, join, table, text
 from orchestrator.report.samples import samples
 from orchestrator.report.settings import circumstances, settings
+from orchestrator.report.steps import WATCHED, Steps, looks
 from orchestrator.report.steps import read as read_steps
 from orchestrator.store import Run, Store
 
@@ -99,7 +100,15 @@ def _training(run: Run) -> Html | None:
     drawn = panels(steps)
     curves = element("div", *drawn, class_="curves") if drawn else element("p", "No steps were logged.", class_="quiet")
     notes = [element("p", note, class_="quiet") for note in (*steps.notes, *_resumed(steps.resumed))]
-    return _section(f"Training: {run.manifest.spec.stage}", element("p", element("code", run.id)), curves, *notes)
+    return _section(
+        f"Training: {run.manifest.spec.stage}", element("p", element("code", run.id)), curves, _watched(steps), *notes
+    )
+
+
+def _watched(found: Steps) -> Html | None:
+    """Reward beside held-out quality, length and KL."""
+    rows = [[step, *("" if value is None else number(value) for value in values)] for step, values in looks(found)]
+    return table(["step", *WATCHED], rows, class_="numbers") if rows else None
 
 
 def _resumed(first: Sequence[int]) -> list[str]:

@@ -48,6 +48,31 @@ def read(run_dir: Path) -> Steps:
     return steps
 
 
+WATCHED = {
+    "reward": "reward",
+    "held out": "held_out/score",
+    "kl": "kl",
+    "tokens": "completions/mean_length",
+    "tokens held": "held_out/tokens",
+}
+"""Heading -> metric: what must not part ways while a reward is optimised."""
+
+
+def looks(steps: Steps) -> list[tuple[int, list[float | None]]]:
+    """Each step with held-out answers, and the watched metrics: the mean of training's own since the look before."""
+    at = sorted(steps.series.get("held_out/score", {}))
+    before = [-1, *at]
+    return [
+        (step, [_mean(steps.series.get(metric, {}), before[n], step) for metric in WATCHED.values()])
+        for n, step in enumerate(at)
+    ]
+
+
+def _mean(values: dict[int, float], after: int, to: int) -> float | None:
+    inside = [value for step, value in values.items() if after < step <= to]
+    return sum(inside) / len(inside) if inside else None
+
+
 def _is_step(event: dict[str, Any]) -> bool:
     step = event.get("step")
     return event["type"] == "step" and type(step) is int and isinstance(event.get("metrics"), dict)

@@ -12,13 +12,14 @@ import pytest
 
 from orchestrator import manifest
 from orchestrator.backend import Artifact, ModelRef
+from orchestrator.cli import runview
 from orchestrator.manifest import Attempt, Failure, Manifest, Parent
 from orchestrator.report import page
 from orchestrator.report.curves import thinned, ticks
 from orchestrator.report.evaluation import Answer, Item
 from orchestrator.report.markup import Html, element, text
 from orchestrator.report.samples import picked
-from orchestrator.report.steps import Steps
+from orchestrator.report.steps import Steps, looks
 from orchestrator.report.steps import read as read_steps
 from orchestrator.store import Store
 from tests.conftest import MakeSpec
@@ -338,3 +339,15 @@ def test_twenty_items_wrong_ones_first(wrong: int, right: int, shown: tuple[int,
     assert (len(low), len(high)) == shown
     assert all(one.models["sft"].score == 0 for one in low)
     assert len({one.item for one in (*low, *high)}) == sum(shown)
+
+
+def test_reward_stands_beside_held_out_quality(shop: Workshop) -> None:
+    looked = step(2, **{"held_out/score": 0.75, "held_out/tokens": 3.5})
+    run = shop.run("a-grpo-1", "grpo")
+    log(run, 1, step(0, **{"held_out/score": 0.5}), step(1, reward=0.1, kl=0.01), step(2, reward=0.3, kl=0.03), looked)
+    assert looks(read_steps(run)) == [
+        (0, [None, 0.5, None, None, None]),
+        (2, [pytest.approx(0.2), 0.75, pytest.approx(0.02), None, 3.5]),
+    ]
+    assert "held out" in shop.page("a-grpo-1").words
+    assert runview.watched(shop.store.find("a-grpo-1"))[-1].split() == ["2", "0.2", "0.75", "0.02", "3.5"]

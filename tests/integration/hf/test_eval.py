@@ -72,7 +72,7 @@ def contest(engine: str, zoo: Path, tmp_path_factory: pytest.TempPathFactory) ->
     merge = shop.prepare("merge", adapted)
     three = (base, adapted, ModelRef(label="merged", path=str(merge / "artifacts" / "model")))
     blank = write_items(root / "blank.jsonl", ["?"] * COUNT)
-    drawn = {"temperature": 0.8, "top_p": 0.95}
+    drawn: dict[str, Any] = {"temperature": 0.8, "top_p": 0.95}
     first = {
         "merge": merge,
         **{f"greedy {n}": shop.prepare("eval", base, *three, **eval_parts(blank, batch_size=n)) for n in (8, 1)},

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from .conftest import MakeHand
-from .hand import Hand, Outcome
+from .hand import Hand, Outcome, write_rows
 
 pytestmark = pytest.mark.integration
 
@@ -87,3 +87,18 @@ def test_grpo_shows_completions_and_rewards(make_hand: MakeHand) -> None:
     assert outcome.metric("kl")[-1] > 0
     assert outcome.of("sample")[0]["rewards"].keys() == {"score"}
     assert "reward.clipped" in outcome.codes("warning"), "random weights never end an answer"
+
+
+def test_held_out_items_are_answered_at_checkpoints_and_change_nothing(make_hand: MakeHand, tmp_path: Path) -> None:
+    held_out = tmp_path / "held_out.jsonl"
+    write_rows(held_out, [{"prompt": [{"role": "user", "content": f"Is {n} odd ?"}], "answer": "no"} for n in range(6)])
+    watching = make_hand("grpo", "lora", _rl={"held_out": str(held_out), "held_out_metric": "contains"})
+    plain, watched = make_hand("grpo", "lora").run(), watching.run()
+    assert watched.code == 0, watched.log
+    for name in ("reward", "loss", "grad_norm"):
+        assert watched.metric(name) == plain.metric(name)
+    steps = [event["step"] for event in watched.of("step") if "held_out/score" in event["metrics"]]
+    assert steps == [0, 2, 4]
+    kept = sorted((watching.folder / "samples").iterdir())
+    assert [path.name for path in kept] == ["step-000000.md", "step-000002.md", "step-000004.md"]
+    assert "user: Is 5 odd ?" in kept[-1].read_text(encoding="utf-8")

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from backends.hf import report
-from backends.hf.statistics import bootstrap, is_binary, mcnemar, sign_flip, smallest, wilson
 from backends.trainer.items import Item
+from backends.trainer.statistics import bootstrap, is_binary, mcnemar, sign_flip, smallest, wilson
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from backends.hf import statistics
+from backends.trainer import statistics
 
 
 def difference(label: str, scores: Sequence[float], to: str, others: Sequence[float]) -> dict[str, Any]:
