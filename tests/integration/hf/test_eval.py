@@ -72,7 +72,7 @@ def contest(engine: str, zoo: Path, tmp_path_factory: pytest.TempPathFactory) ->
     merge = shop.prepare("merge", adapted)
     three = (base, adapted, ModelRef(label="merged", path=str(merge / "artifacts" / "model")))
     blank = write_items(root / "blank.jsonl", ["?"] * COUNT)
-    drawn: dict[str, Any] = {"temperature": 0.8, "top_p": 0.95}
+    drawn: dict[str, Any] = {"temperature": 100.0, "top_p": 0.95}
     first = {
         "merge": merge,
         **{f"greedy {n}": shop.prepare("eval", base, *three, **eval_parts(blank, batch_size=n)) for n in (8, 1)},
@@ -128,7 +128,7 @@ def test_sampled_answers_depend_on_the_seed_and_not_on_the_batch(contest: dict[s
     assert drawn == answers_of(contest["drawn 3"], "base")
     for other in ("other seed", "greedy 8"):
         assert sum(a != b for a, b in zip(drawn, answers_of(contest[other], "base"), strict=True)) > COUNT / 2
-    assert report_of(contest["drawn 8"])["settings"]["temperature"] == 0.8
+    assert report_of(contest["drawn 8"])["settings"]["temperature"] == 100.0
 
 
 def test_gates_are_judged_and_listed(contest: dict[str, Outcome]) -> None:
