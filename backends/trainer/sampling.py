@@ -13,8 +13,8 @@ from typing import Any
 import torch
 from transformers import LogitsProcessor, LogitsProcessorList, TemperatureLogitsWarper, TopPLogitsWarper
 
-_MIX = 0x9E3779B97F4A7C15
-"""Spreads seed and number of a stream over 64 bits, so that no two streams run side by side."""
+_APART = 0x9E3779B1
+"""How far the streams of two seeds lie apart, modulo 2^32: torch's CPU generator takes no more of a seed than that."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class _Noise(LogitsProcessor):  # type: ignore[misc]
     """Adds Gumbel noise, each row from its own stream; drawn on the CPU, so that every device draws the same."""
 
     def __init__(self, seed: int, streams: Sequence[int]) -> None:
-        self._streams = [torch.Generator().manual_seed(((seed << 32 | one) * _MIX) % 2**63) for one in streams]
+        self._streams = [torch.Generator().manual_seed((seed * _APART + one) % 2**32) for one in streams]
 
     def __call__(self, _: Any, scores: torch.Tensor) -> torch.Tensor:
         width = scores.shape[1]

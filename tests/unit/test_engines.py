@@ -173,7 +173,7 @@ def test_only_training_stages_get_another_engine(
     ("words", "told"),
     [
         ("--backend tlr", "no backend is called 'tlr'; did you mean 'trl'?"),
-        ("--backend hf", "backend hf does eval, merge, and the recipe trains nothing of that"),
+        ("--backend hf", "backend hf does eval, merge, verify, and the recipe trains nothing of that"),
         ("--backend both --set native.tf32=true", "native keys are of one engine, and --backend both plans with"),
         ("--backend both --set backend=trl", "`backend` and --backend both both name an engine"),
         ("--backend both --smoke --set training.max_steps=9", "contradict each other"),
