@@ -27,6 +27,8 @@ PROBE_FILE = "probe.json"
 """In a run's folder: what its model answered when it was made."""
 _LONGEST = 1000
 _MOMENT = 0.5
+UNPROVED_VARIABLE = "POST_TRAIN_UNPROVED"
+"""Set where the user wants no probe: neither measured nor compared."""
 UNTRAINED_VARIABLE = "POST_TRAIN_UNTRAINED"
 """Set where training was cut so short that its effect proves nothing: an adapter may be all zeros after two steps of
 GRPO that met no group whose rewards differ, or vanish in the rounding of a merge."""

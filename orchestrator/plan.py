@@ -82,9 +82,14 @@ class RunPlan(Part):
             "PYTHONUNBUFFERED": "1",
         }
         allowed = {harness.UNTRAINED_VARIABLE: "1"} if self.smoke and self.spec.stage not in ("sft", "dpo") else {}
-        # eval compares several models, each with a probe of its own in the native file
-        probe = {harness.PROBE_VARIABLE: self.model.probe} if self.model.probe and self.spec.stage != "eval" else {}
-        return {**fixed, **allowed, **probe, **(self.native.launch.env if self.native else {})}
+        return {**fixed, **allowed, **self._proof, **(self.native.launch.env if self.native else {})}
+
+    @property
+    def _proof(self) -> dict[str, str]:
+        """What the worker compares its model with; eval has several, each with its probe in the native file."""
+        if not self.spec.proof:
+            return {harness.UNPROVED_VARIABLE: "1"}
+        return {harness.PROBE_VARIABLE: self.model.probe} if self.model.probe and self.spec.stage != "eval" else {}
 
     @property
     def command(self) -> str:

@@ -200,7 +200,7 @@ def _probe(plan: RunPlan) -> dict[str, Any] | None:
 
     A merge makes no other model: whoever takes it up is held to what the trainer measured.
     """
-    if plan.spec.stage == "merge" and plan.model.probe and Path(plan.model.probe).is_file():
+    if plan.spec.stage == "merge" and plan.spec.proof and plan.model.probe and Path(plan.model.probe).is_file():
         atomic.write_text(plan.run_dir / PROBE_FILE, Path(plan.model.probe).read_text(encoding="utf-8"))
     try:
         read: dict[str, Any] = json.loads((plan.run_dir / PROBE_FILE).read_bytes())

@@ -199,6 +199,9 @@ class RunSpec(Setting):
     eval: EvalSpec = EvalSpec()
     hardware: HardwareSpec = HardwareSpec()
     tracking: TrackingSpec = TrackingSpec()
+    proof: bool = Field(
+        True, description="Measure the model where it is made and where it is taken up, and compare. Off is recorded."
+    )
     native: dict[str, Any] = Field(
         {}, description="The engine's own keys, passed through after a check against its schema."
     )

@@ -10,13 +10,14 @@ from pydantic import BaseModel
 from orchestrator.spec import Method, RunSpec, Stage
 
 _COMMON = ("name", "stage", "backend", "from", "model", "native", "accept", "hardware")
-_TRAINING = (*_COMMON, "method", "data", "lora", "training", "tracking")
+_PROVED = (*_COMMON, "proof")
+_TRAINING = (*_PROVED, "method", "data", "lora", "training", "tracking")
 _BY_STAGE: dict[Stage, tuple[str, ...]] = {
     "sft": _TRAINING,
     "dpo": (*_TRAINING, "rl.beta", "rl.loss_type"),
     "grpo": (*_TRAINING, "rl", "task"),
     "merge": (*_COMMON, "merge"),
-    "eval": (*_COMMON, "eval", "data.eval"),
+    "eval": (*_PROVED, "eval", "data.eval"),
     "verify": _COMMON,
 }
 OPEN = ("native.", "task.options.")

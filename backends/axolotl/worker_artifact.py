@@ -28,14 +28,14 @@ class Artifact:
         run: the run's folder.
         cfg: Axolotl's configuration, as validated.
         probe: what the trained model answered.
-        measured: its behavioural checksum.
+        measured: its behavioural checksum; None where none is wanted.
         metrics: the training's own numbers.
     """
 
     run: Path
     cfg: Any
     probe: Probe
-    measured: dict[str, Any]
+    measured: dict[str, Any] | None
     metrics: dict[str, float]
 
     def finish(self) -> dict[str, float]:
@@ -53,7 +53,8 @@ class Artifact:
         partial = final.with_name(f".partial-{final.name}")
         collect(Path(self.cfg.output_dir), partial, adapter=bool(self.cfg.adapter))
         facts = prove(partial, self.cfg, self.probe)
-        write(self.run, self.measured)
+        if self.measured is not None:
+            write(self.run, self.measured)
         partial.rename(final)
         return {**self.metrics, **facts}
 

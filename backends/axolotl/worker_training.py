@@ -10,7 +10,7 @@ from backends.axolotl.worker_probe import Probe
 from backends.axolotl.worker_resume import clear_broken
 from backends.axolotl.worker_rows import RowCheck
 from backends.trainer.callbacks import FINAL, Finished, Progress, Stop, require_end
-from backends.trainer.probe import measure, mixed_precision
+from backends.trainer.probe import measure, mixed_precision, wanted
 from backends.trainer.ranks import leave
 from orchestrator.harness import Harness, Stopped
 
@@ -48,8 +48,10 @@ class Training:
         assert self._harness.run is not None
         return Artifact(self._harness.run, self._cfg, Probe.of(trainer), self._measured(), metrics)
 
-    def _measured(self) -> dict[str, Any]:
+    def _measured(self) -> dict[str, Any] | None:
         """The behavioural checksum that the next stage is held to; all ranks ask."""
+        if not wanted():
+            return None
         trainer, given = self._trainer, self._trainer.processing_class
         model = trainer.accelerator.unwrap_model(trainer.model, keep_torch_compile=False)
         return measure(model, getattr(given, "tokenizer", given), mixed=mixed_precision(trainer.args))

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from pathlib import Path
 from typing import Any
 
-from orchestrator.harness import PROBE_FILE
+from orchestrator.harness import PROBE_FILE, UNPROVED_VARIABLE
 
 VERSION = 1
 _LONGEST = 96
@@ -78,6 +79,11 @@ def template_digest(tokenizer: Any) -> str | None:
     """What the chat template is, several ones together; None without any."""
     given = getattr(tokenizer, "chat_template", None)
     return hashlib.sha256(json.dumps(given, sort_keys=True).encode()).hexdigest() if given else None
+
+
+def wanted() -> bool:
+    """Whether the user wants models to be measured; it costs a few hundred tokens."""
+    return UNPROVED_VARIABLE not in os.environ
 
 
 def mixed_precision(args: Any) -> str | None:

@@ -45,7 +45,8 @@ def save(trainer: Any, arguments: Arguments, dtype: Any) -> dict[str, float]:
     rank = int(trainer.args.process_index)
     # gathered first: a forward pass leaves the outermost shards gathered, which then can't be read one by one
     state = whole(model, rank, trained_only=adapter) if arguments.sharded else None
-    measured = probe.measure(model, load_tokenizer(arguments), mixed=probe.mixed_precision(trainer.args))
+    mixed = probe.mixed_precision(trainer.args)
+    measured = probe.measure(model, load_tokenizer(arguments), mixed=mixed) if probe.wanted() else None
     facts: dict[str, float] = {}
     if rank == 0:
         shutil.rmtree(partial, ignore_errors=True)
@@ -53,7 +54,8 @@ def save(trainer: Any, arguments: Arguments, dtype: Any) -> dict[str, float]:
         facts = verify(partial, adapter=adapter, tied=model.config.get_text_config().tie_word_embeddings)
         if adapter:
             same(partial, _trained(model, state))
-        probe.write(folder.parents[1], measured)
+        if measured is not None:
+            probe.write(folder.parents[1], measured)
         partial.rename(folder)
     trainer.accelerator.wait_for_everyone()
     return facts

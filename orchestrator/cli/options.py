@@ -27,6 +27,9 @@ SETTING = click.option("--set", "sets", multiple=True, metavar="KEY=VALUE", help
 SMOKE = click.option(
     "--smoke", is_flag=True, help="A bounded trial: two optimizer steps, no validation, a checkpoint at step 2."
 )
+PROOF = click.option(
+    "--no-proof", is_flag=True, help="Neither measure nor compare models at hand-offs; recorded, and shown ever after."
+)
 DRY = click.option("--dry-run", is_flag=True, help="Show what would run; start nothing.")
 
 _STAGE = (
@@ -39,6 +42,7 @@ _STAGE = (
     RUNS,
     ENV,
     SETTING,
+    PROOF,
     DRY,
     JSON,
 )
@@ -101,6 +105,8 @@ def flags(given: dict[str, Any]) -> Settings:
     named = {
         _SETTINGS[k]: Value(v, f"--{k.replace('_', '-')}") for k, v in given.items() if k in _SETTINGS and v is not None
     }
+    if given.get("no_proof"):
+        named["proof"] = Value(False, "--no-proof")
     if given.get("parents"):
         named["from"] = Value(list(given["parents"]), "--from")
     return named | sets(given.get("sets", ()))

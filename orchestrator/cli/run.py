@@ -17,6 +17,7 @@ from orchestrator.errors import UsageError
 @options.ENV
 @options.SETTING
 @options.SMOKE
+@options.PROOF
 @options.DRY
 @options.JSON
 @click.option(
@@ -35,4 +36,4 @@ def command(recipe: str | None, **given: Any) -> None:
         return stage.resume(given["resume"], {**given, "recipe": recipe})
     if not recipe:
         raise UsageError("name a recipe to run, or a run with --resume", fix="post-train recipes")
-    return stage.execute(library.find(recipe), options.sets(given["sets"]), stage.request(given))
+    return stage.execute(library.find(recipe), options.flags(given), stage.request(given))

@@ -36,7 +36,8 @@ def made(run: Run) -> str:
 
 def handed_over(run: Run) -> list[str]:
     """Each model that was taken up, compared with what it answered where it was made."""
-    return [
+    off = [] if run.manifest.spec.proof else ["  unproved its model was neither measured nor compared: --no-proof"]
+    return off + [
         f"  proved   {h['place']}: log-probabilities as where it was made, within {h['difference']:.2g} nats "
         f"(allowed {h['tolerance']:.2g}), {h['mean']:.2g} on average (allowed {h['mean_tolerance']:.2g})"
         for h in run.manifest.handoffs
