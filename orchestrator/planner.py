@@ -190,7 +190,7 @@ class Planner:
                 *task.check(spec, backend),
                 *leaks.findings,
                 *hyperparameters.check(spec, job.rows),
-                *proofs.check(spec, compare or (model,)),
+                *proofs.check(spec, compared.models or (model,)),
                 *(folder.check(model) if spec.trains and model.path else ()),
                 *weights.check(Path(model.path)),
                 *adapter.check(spec, Path(model.path)),
