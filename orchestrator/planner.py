@@ -167,7 +167,7 @@ class Planner:
         inputs.require_files(spec, Path(model.path))
         env = envs.locate(spec.backend, backend.lock(), self.machine, self.env)
         own = {rows: run_id} if (rows := chain.rows_of(spec)) else {}
-        leaks = leak.look(spec, chain.datasets(parents, self._link) | own, self.say)
+        leaks = leak.look(spec, lambda: chain.datasets(parents, self._link) | own, self.say)
         train = look.facts.get("data.train")
         job = Job(
             run_dir=run_dir,

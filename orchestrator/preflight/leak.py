@@ -25,21 +25,21 @@ class LeakLook:
     findings: tuple[Finding, ...] = ()
 
 
-def look(spec: RunSpec, datasets: Mapping[Path, str], say: Callable[[str], None]) -> LeakLook:
+def look(spec: RunSpec, datasets: Callable[[], Mapping[Path, str]], say: Callable[[str], None]) -> LeakLook:
     """Hold the items of an eval, or those that watch over a GRPO, against training data.
 
     Args:
-        datasets: file -> the run that was trained on it.
+        datasets: gives file -> the run that was trained on it; asked only where there are items to hold against it.
     """
     setting, file, most = _watched(spec)
-    if not file or not datasets:
+    if not file or not (known := datasets()):
         return LeakLook()
     try:
         rows = list(_rows(Path(file)))[:most]
     except DataFault:
         return LeakLook()  # said already: every data file of a stage is read before
     items, found, unread = Items([row for _, row in rows]), dict[int, Leak](), list[Finding]()
-    for path, run in datasets.items():
+    for path, run in known.items():
         try:
             _hold(items, [place for place, _ in rows], path, found, say)
         except DataFault as fault:

@@ -37,7 +37,7 @@ def test_another_base_in_the_same_place_is_refused(trained: Path, cli: Cli, file
 def test_the_base_of_a_chain_is_held_against_its_first_run(trained: Path, cli: Cli, write: Write) -> None:
     """The merge in between has a base of its own, and an eval takes up both."""
     cli("merge", "t", "--backend", "fake", "--name", "m")
-    items = write("items.jsonl", [{"prompt": "1+1?", "answer": "2"}])
+    items = write("items.jsonl", [{"prompt": "3+4?", "answer": "7"}])
     judge = ("eval", "m-merge", "--backend", "fake", "--data", str(items), "--name", "e")
     cli(*judge)
     (trained / "config.json").write_text('{"changed": true}')

@@ -13,7 +13,7 @@ from orchestrator.manifest import Manifest
 from orchestrator.store import Store
 
 if TYPE_CHECKING:
-    from tests.conftest import Cli
+    from tests.conftest import Cli, Write
 
 TRAIN = ("sft", "--backend", "fake", "--name", "t")
 
@@ -33,9 +33,10 @@ def test_the_same_run_makes_the_same_bytes(trained: Path, cli: Cli, runs: Path) 
     assert Store(runs).find(said["again"]).manifest.fingerprint == Store(runs).find("t-sft").manifest.fingerprint
 
 
-def test_a_merge_and_an_eval_can_be_run_again(trained: Path, cli: Cli, write: object, prompts: Path) -> None:
+def test_a_merge_and_an_eval_can_be_run_again(trained: Path, cli: Cli, write: Write) -> None:
+    items = write("items.jsonl", [{"prompt": "3+4?", "answer": "7"}])
     cli("merge", "t-sft", "--backend", "fake", "--name", "m")
-    cli("eval", "m-merge", "--backend", "fake", "--data", str(prompts), "--name", "e")
+    cli("eval", "m-merge", "--backend", "fake", "--data", str(items), "--name", "e")
     assert cli("reproduce", "m-merge", "--json").json["same"]
     assert cli("reproduce", "e-eval", "--json").json["same"]
 
