@@ -39,7 +39,7 @@ integration: $(READY)-dev
 		$(PYTEST) -m "integration or packaging"
 
 lock: $(READY)-dev
-	$(BIN)/python -m orchestrator.environments.lock trl hf axolotl
+	$(BIN)/python -m orchestrator.environments.lock trl hf axolotl titanrl
 
 bench: $(READY)-dev
 	$(BIN)/python -m benchmarks.help

@@ -144,6 +144,7 @@ class Capabilities(Part):
             bounded from outside, they give way.
         keys: setting -> the dotted keys of the first native file that it may be written to.
         tasks: runs tasks, which have an environment of their own, in stage grpo.
+        reward_functions: runs plain reward functions over rows of prompts there.
         stand_in: trains nothing, so that nobody is offered it.
     """
 
@@ -153,6 +154,7 @@ class Capabilities(Part):
     cadence: tuple[str, ...] = ()
     keys: dict[str, tuple[str, ...]] = {}
     tasks: bool = False
+    reward_functions: bool = True
     stand_in: bool = False
 
 

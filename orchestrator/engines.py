@@ -12,11 +12,19 @@ FLAG = "--backend"
 
 
 def able(recipe: Recipe, index: int, flags: Settings) -> list[str]:
-    """Backends that have the stage with the method, the one that the recipe means first, stand-ins left out."""
+    """Backends that have the stage with the method, the one that the recipe means first, stand-ins left out.
+
+    Without a task those are left out that run nothing else.
+    """
     stage, method = kind(recipe, index, flags)
     written, _ = engines(recipe, index, flags)
     every = {name: registry.load(name).capabilities() for name in registry.names()}
-    found = [name for name, can in every.items() if not can.stand_in and method in can.methods.get(stage, ())]
+    plain = stage == "grpo" and "task.name" not in recipe.stages[index] | flags
+    found = [
+        name
+        for name, can in every.items()
+        if not can.stand_in and method in can.methods.get(stage, ()) and (can.reward_functions or not plain)
+    ]
     return sorted(found, key=lambda name: (name != written, name))
 
 

@@ -2,7 +2,7 @@
 
 One resolution for every platform and Python from 3.11 on, with the hash of every file. `cuda.lock` holds everything;
 `cpu.lock` leaves out torch and what only its CUDA build needs, because the CPU build of torch comes from other places
-under other hashes; `torch.txt` pins its version.
+under other hashes; `torch.txt` pins its version. `cpu.in` and `cuda.in`, where there are any, go into one lock alone.
 """
 
 from __future__ import annotations
@@ -70,7 +70,9 @@ def _folder(name: str) -> Path:
 def _compile(folder: Path, output: Path, omitted: list[str] | tuple[str, ...], upgrade: bool) -> None:
     uv = tools.find("uv")
     skip = [word for name in sorted(set(omitted)) for word in ("--no-emit-package", name)]
-    inputs = sorted(path.name for path in folder.glob("*.in"))
+    inputs = sorted(
+        path.name for path in folder.glob("*.in") if path.stem == output.stem or path.stem not in pins.VARIANTS
+    )
     overrides = ("--override", "overrides.txt") if (folder / "overrides.txt").exists() else ()
     asked = ("--universal", "--generate-hashes", "--no-header", "--quiet", "--python-version", OLDEST_PYTHON)
     argv = (

@@ -13,6 +13,9 @@ from packaging.utils import canonicalize_name
 
 from orchestrator.backend import EnvLock
 
+VARIANTS = ("cpu", "cuda")
+"""Names of the locks, and of the `.in` files that go into one of them alone."""
+
 
 @dataclass(frozen=True)
 class Pin:
@@ -62,8 +65,9 @@ def wanted_by(path: Path) -> dict[str, set[str]]:
 
 
 def named(lock: EnvLock) -> list[str]:
-    """Names that a person wrote down: those of every `.in` file."""
-    return [name for file in sorted(lock.folder.glob("*.in")) for name in _names(file)]
+    """Names that a person wrote down for every variant: those of the `.in` files that aren't one variant's own."""
+    files = (file for file in sorted(lock.folder.glob("*.in")) if file.stem not in VARIANTS)
+    return [name for file in files for name in _names(file)]
 
 
 def expected(lock: EnvLock, variant: str, markers: Mapping[str, str]) -> dict[str, str]:

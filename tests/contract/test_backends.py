@@ -29,8 +29,8 @@ FRAMEWORKS = {"torch", "transformers", "trl", "peft", "datasets", "accelerate", 
 PAIRS = [(name, stage) for name in NAMES for stage in registry.load(name).capabilities().methods]
 CPU = Machine(cores=2, memory=2**34)
 CONFIG = {
-    "architectures": ["LlamaForCausalLM"],
-    "model_type": "llama",
+    "architectures": ["Qwen3ForCausalLM"],
+    "model_type": "qwen3",
     "hidden_size": 8,
     "num_hidden_layers": 1,
     "vocab_size": 8,
@@ -54,10 +54,11 @@ def model(base: Path) -> Path:
 
 def spec_of(name: str, stage: str, files: dict[str, Path], **more: Any) -> RunSpec:
     given: dict[str, Any] = {"stage": stage, "backend": name, "name": "c", "model.path": str(files["model"])}
-    if stage in TRAINING_STAGES:
+    judged = stage != "grpo" or registry.load(name).capabilities().reward_functions
+    if stage in TRAINING_STAGES and judged:
         given["data.train"] = str(files["data"])
     if stage == "grpo":
-        given["rl.reward"] = [f"{files['reward']}:score"]
+        given |= {"rl.reward": [f"{files['reward']}:score"]} if judged else {"task.name": "qa"}
     if stage == "eval":
         given["data.eval"] = str(files["data"])
     if stage == "merge":

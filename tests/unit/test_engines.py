@@ -48,6 +48,10 @@ def test_engines_that_can_do_a_stage(stage: str, method: str, found: list[str]) 
     assert engines.able(of(stage=stage, method=method), 0, {}) == found
 
 
+def test_an_engine_of_tasks_alone_is_offered_for_tasks() -> None:
+    assert engines.able(of(stage="grpo", method="full", task__name="qa"), 0, {}) == ["trl", "titanrl"]
+
+
 def test_the_recipes_own_engine_comes_first() -> None:
     assert engines.able(of(stage="sft", backend="axolotl"), 0, {}) == ["axolotl", "trl"]
 
