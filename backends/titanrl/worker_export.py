@@ -37,7 +37,9 @@ def export(config: Any, run: Path) -> dict[str, float]:
         raise WorkError("output.exists", f"{folder} exists", why="it would be overwritten", fix="start a new run")
     partial = folder.with_name(".partial-model")
     shutil.rmtree(partial, ignore_errors=True)
-    shutil.copytree(step, partial)
+    partial.mkdir(parents=True)
+    for source in (*step.glob("*.safetensors"), step / _INDEX):
+        shutil.copyfile(source, partial / source.name)
     _carry(base, partial)
     kept = _keep(base, partial)
     model, tokenizer = worker_start.load(partial)
