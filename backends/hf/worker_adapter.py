@@ -24,6 +24,7 @@ PREFIX = "base_model.model."
 RETRAIN = "train the adapter again, or save it from the unwrapped model"
 _WRAPPERS = ("_orig_mod.", "_checkpoint_wrapped_module.", "_fsdp_wrapped_module.", "_forward_module.", "module.module.")
 _A, _B = ".lora_A.weight", ".lora_B.weight"
+_MAGNITUDE = ".lora_magnitude_vector"
 _NEUTRAL: dict[str, tuple[Any, ...]] = {
     "bias": ("none",),
     "init_lora_weights": (True, False, "gaussian"),
@@ -36,6 +37,7 @@ _PLAIN = {
         "auto_mapping",
         "base_model_name_or_path",
         "exclude_modules",
+        "fan_in_fan_out",
         "inference_mode",
         "layers_pattern",
     ),
@@ -43,13 +45,14 @@ _PLAIN = {
         "layers_to_transform",
         "lora_alpha",
         "lora_dropout",
+        "modules_to_save",
         "peft_type",
         "peft_version",
         "r",
         "rank_pattern",
         "revision",
     ),
-    *("runtime_config", "target_modules", "task_type", "use_rslora"),
+    *("runtime_config", "target_modules", "task_type", "use_dora", "use_rslora"),
 }
 
 
@@ -69,9 +72,21 @@ class Adapter:
 
     @property
     def is_plain(self) -> bool:
-        """Whether it is nothing but W + scale * B A: no key of its config asks for more, no tensor holds more."""
+        """Whether it is W + scale * B A, DoRA's magnitudes and whole tensors: no key of its config asks for more."""
         extra = [k for k, v in self.config.items() if k not in _PLAIN and v and v not in _NEUTRAL.get(k, ())]
-        return not extra and all(name.endswith((_A, _B)) for name in self.tensors)
+        lengths = [self.magnitude(module) is not None for module in self.pairs]
+        if bool(self.config.get("use_dora")) != any(lengths) or any(lengths) != all(lengths):
+            return False
+        return not extra and all(".lora_" not in n or n.endswith((_A, _B, _MAGNITUDE)) for n in self.tensors)
+
+    @property
+    def saved(self) -> dict[str, Tensor]:
+        """Tensor name in the base model -> what modules_to_save holds in its place."""
+        return {n.removeprefix(PREFIX): t for n, t in self.tensors.items() if ".lora_" not in n}
+
+    def magnitude(self, module: str) -> Tensor | None:
+        """DoRA's length of each row of a module's weight, shape (out,); None without DoRA."""
+        return self.tensors.get(f"{PREFIX}{module}{_MAGNITUDE}")
 
     def rank(self, module: str) -> int:
         """The rank that the configuration gives a module."""
@@ -114,8 +129,10 @@ def _check_names(adapter: Adapter) -> None:
         raise _fault("empty", f"{adapter.folder} holds no LoRA tensor", RETRAIN)
     wrapped = [name for name in adapter.tensors if any(w in name for w in _WRAPPERS)]
     if wrapped:
-        text = f"{len(wrapped)} tensor names carry a training wrapper's prefix, e.g. {wrapped[0]}"
-        raise _fault("wrapper", f"{text}: they match no module, so the adapter would load as a no-op", RETRAIN)
+        prefix = next(w for w in _WRAPPERS if w in wrapped[0])
+        text = f"{len(wrapped)} of {len(adapter.tensors)} tensor names carry a training wrapper's {prefix!r}"
+        why = "they match no module, so the adapter would load as a no-op"
+        raise _fault("wrapper", f"{text}, e.g. {wrapped[0]}: {why}", RETRAIN)
     names = set(adapter.tensors)
     lone = [n for n in lora if n.endswith((_A, _B)) and not {n.replace(_A, _B), n.replace(_B, _A)} <= names]
     if lone:

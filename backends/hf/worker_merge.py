@@ -84,7 +84,8 @@ def _write(
     def progress(step: int, total: int) -> None:
         harness.events.emit("step", step=step, total=total, metrics={})
 
-    return worker_stream.write(adapter, stored, folder, dtype=dtype, limit=limit, progress=progress)
+    turned = worker_stream.turned(skeleton)
+    return worker_stream.write(adapter, stored, folder, turned=turned, dtype=dtype, limit=limit, progress=progress)
 
 
 def _tokenizer(folder: Path, trust: bool) -> Any:

@@ -1,4 +1,4 @@
-"""Merges what is more than W + scale * B A with PEFT's own code: whole model in memory, sums in float32 on the CPU."""
+"""Merges what can't go tensor by tensor with PEFT's own code: whole model in memory, sums in float32 on the CPU."""
 
 from __future__ import annotations
 

@@ -1,15 +1,17 @@
-"""Merges W + scale * B A one output shard at a time: peak memory is one shard, whatever the model's size."""
+"""Merges LoRA, DoRA and whole saved modules one output shard at a time; the proof afterwards loads the model."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import torch
 from safetensors import safe_open
 from safetensors.torch import save_file
 from torch import Tensor, nn
+from transformers.pytorch_utils import Conv1D
 
 from backends.hf import folders
 from backends.hf.worker_adapter import Adapter
@@ -18,10 +20,14 @@ from orchestrator.harness import WorkError
 
 Progress = Callable[[int, int], None]
 """Called with the shards written and their number."""
+Change = Callable[[Tensor], Tensor]
+"""A tensor of the base -> what is written in its place."""
 
 
 def fits(adapter: Adapter, skeleton: nn.Module, stored: Catalogue) -> bool:
-    """Whether every update goes to a Linear layer stored under its own name and shared with nothing.
+    """Whether every update goes to a Linear or Conv1D layer, every whole tensor to its like, by the names stored.
+
+    What is shared with another module is none: writing it would change both.
 
     Raises:
         WorkError: an update has another shape than the weight it belongs to.
@@ -30,34 +36,50 @@ def fits(adapter: Adapter, skeleton: nn.Module, stored: Catalogue) -> bool:
         return False
     shared = _shared(skeleton)
     modules = dict(skeleton.named_modules())
-    plain = [m for m in adapter.pairs if type(modules[m]) is nn.Linear and m not in shared and f"{m}.weight" in stored]
+    plain = [m for m in adapter.pairs if _is_matrix(modules[m], adapter, m) and f"{m}.weight" in stored]
     for module in plain:
-        _check_shape(module, adapter, stored[f"{module}.weight"])
-    return len(plain) == len(adapter.pairs)
+        _check_shape(module, adapter, stored[f"{module}.weight"], turned=type(modules[module]) is Conv1D)
+    whole = all(n in stored and stored[n].shape == tuple(t.shape) for n, t in adapter.saved.items())
+    touched = {*adapter.pairs, *(name.rpartition(".")[0] for name in adapter.saved)}
+    return whole and len(plain) == len(adapter.pairs) and not touched & shared
 
 
 def write(
-    adapter: Adapter, stored: Catalogue, folder: Path, *, dtype: torch.dtype | None, limit: int, progress: Progress
+    adapter: Adapter,
+    stored: Catalogue,
+    folder: Path,
+    *,
+    turned: set[str],
+    dtype: torch.dtype | None,
+    limit: int,
+    progress: Progress,
 ) -> int:
     """Write the merged weights into `folder`.
 
     Args:
+        turned: modules whose weight is stored as (in, out).
         dtype: of every floating tensor; None keeps each tensor's own.
         limit: bytes per output file, unless one tensor is larger.
 
     Returns:
         Number of tensors changed.
     """
+    changes = _changes(adapter, turned)
     buckets = list(_buckets(stored, dtype, limit))
     places: dict[str, str] = {}
     for number, names in enumerate(buckets, 1):
         file = folders.WEIGHTS if len(buckets) == 1 else f"model-{number:05}-of-{len(buckets):05}.safetensors"
-        save_file(dict(_tensors(names, stored, adapter, dtype)), folder / file, metadata={"format": "pt"})
+        save_file(dict(_tensors(names, stored, changes, dtype)), folder / file, metadata={"format": "pt"})
         places.update(dict.fromkeys(names, file))
         progress(number, len(buckets))
     if len(buckets) > 1:
         _write_index(folder, places, stored, dtype)
-    return len(adapter.pairs)
+    return len(changes)
+
+
+def turned(skeleton: nn.Module) -> set[str]:
+    """Names of modules whose weight is stored as (in, out), as GPT-2's."""
+    return {name for name, module in skeleton.named_modules() if type(module) is Conv1D}
 
 
 def size(tensor: Stored, dtype: torch.dtype | None) -> int:
@@ -78,21 +100,35 @@ def _buckets(stored: Catalogue, dtype: torch.dtype | None, limit: int) -> Iterat
 
 
 def _tensors(
-    names: list[str], stored: Catalogue, adapter: Adapter, dtype: torch.dtype | None
+    names: list[str], stored: Catalogue, changes: dict[str, Change], dtype: torch.dtype | None
 ) -> Iterator[tuple[str, Tensor]]:
-    pairs = adapter.pairs
     for file in dict.fromkeys(stored[name].file for name in names):
         with safe_open(file, framework="pt") as source:
             for name in (n for n in names if stored[n].file == file):
-                tensor, module = source.get_tensor(name), name.removesuffix(".weight")
+                tensor = source.get_tensor(name)
                 target = _target(tensor.dtype, dtype)
-                changed = _add(tensor, *pairs[module], adapter.scale(module)) if module in pairs else tensor
-                yield name, _finite(name, changed.to(target).contiguous(), module in pairs)
+                changed = changes[name](tensor) if name in changes else tensor
+                yield name, _finite(name, changed.to(target).contiguous(), name in changes)
 
 
-def _add(weight: Tensor, a: Tensor, b: Tensor, scale: float) -> Tensor:
+def _changes(adapter: Adapter, turned: set[str]) -> dict[str, Change]:
+    added = {f"{m}.weight": partial(_add, adapter=adapter, module=m, turned=m in turned) for m in adapter.pairs}
+    return {**added, **{name: partial(_replace, tensor) for name, tensor in adapter.saved.items()}}
+
+
+def _replace(new: Tensor, _old: Tensor) -> Tensor:
+    return new
+
+
+def _add(weight: Tensor, *, adapter: Adapter, module: str, turned: bool) -> Tensor:
     """In float32, in the order PEFT uses, so that both give the same bits."""
-    return weight.float() + (b.float() @ a.float()) * scale
+    a, b = adapter.pairs[module]
+    update = b.float() @ a.float()
+    summed = weight.float() + (update.T if turned else update) * adapter.scale(module)
+    magnitude = adapter.magnitude(module)
+    if magnitude is None:
+        return summed
+    return (magnitude.float() / torch.linalg.norm(summed, dim=1)).view(-1, 1) * summed
 
 
 def _finite(name: str, tensor: Tensor, changed: bool) -> Tensor:
@@ -106,9 +142,13 @@ def _target(own: torch.dtype, wanted: torch.dtype | None) -> torch.dtype:
     return wanted if wanted is not None and own.is_floating_point else own
 
 
-def _check_shape(module: str, adapter: Adapter, weight: Stored) -> None:
+def _is_matrix(layer: nn.Module, adapter: Adapter, module: str) -> bool:
+    return type(layer) is nn.Linear or (type(layer) is Conv1D and adapter.magnitude(module) is None)
+
+
+def _check_shape(module: str, adapter: Adapter, weight: Stored, *, turned: bool) -> None:
     a, b = adapter.pairs[module]
-    if weight.shape != (b.shape[0], a.shape[1]):
+    if weight.shape != ((a.shape[1], b.shape[0]) if turned else (b.shape[0], a.shape[1])):
         stored = " x ".join(map(str, weight.shape))
         text = f"{module}: the update is {b.shape[0]} x {a.shape[1]}, the base's weight {stored}"
         raise WorkError("adapter.fit", text, fix="give the base it was trained on")

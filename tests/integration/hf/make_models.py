@@ -86,7 +86,9 @@ def main(root: Path) -> None:
     adapt(tied, root / "tied-embed", target_modules=["q_proj", "embed_tokens"])
     adapt(tied, root / "tied-saved", target_modules=["q_proj"], modules_to_save=["lm_head"])
     adapt(qwen(root / "sharded", dtype=torch.bfloat16, shard="20KB"), root / "sharded-lora")
-    adapt(gpt2(root / "conv"), root / "conv-lora", GPT2LMHeadModel, target_modules=["c_attn", "c_proj"])
+    conv = gpt2(root / "conv")
+    adapt(conv, root / "conv-lora", GPT2LMHeadModel, target_modules=["c_attn", "c_proj"])
+    adapt(conv, root / "conv-dora", GPT2LMHeadModel, target_modules=["c_attn", "c_proj"], use_dora=True)
 
 
 if __name__ == "__main__":

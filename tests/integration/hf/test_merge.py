@@ -16,8 +16,9 @@ from .conftest import Outcome, Workshop, sft
 
 pytestmark = pytest.mark.integration
 
-LIGHT = ("plain-lora", "plain-rslora", "plain-pattern", "tied-lora", "sharded-lora")
-RICH = ("plain-dora", "plain-saved", "tied-saved", "tied-embed", "conv-lora")
+EXACT = ("plain-lora", "plain-rslora", "plain-pattern", "tied-lora", "plain-dora", "plain-saved", "conv-lora")
+LIGHT = (*EXACT, "sharded-lora")
+RICH = ("tied-saved", "tied-embed", "conv-dora")
 OPTIONS: dict[str, dict[str, Any]] = {"sharded-lora": {"native": {"max_shard_bytes": 30_000}}}
 
 
@@ -63,7 +64,7 @@ def merged(engine: str, zoo: Path, tmp_path_factory: pytest.TempPathFactory) -> 
     return {name: Merged(o, s) for name, o, s in zip(jobs, outcomes, seen, strict=True)}
 
 
-@pytest.mark.parametrize("adapter", [*LIGHT[:4], "float32"])
+@pytest.mark.parametrize("adapter", [*EXACT, "float32"])
 def test_streaming_gives_the_bits_of_peft(merged: dict[str, Merged], adapter: str) -> None:
     one = merged[adapter]
     assert one.outcome.of("step")
