@@ -123,9 +123,4 @@ def test_a_cuda_build_of_torchvision_beside_cpu_torch_is_refused(axolotl: Instal
         envs.install(axolotl.lock, "axolotl", "cpu", say=print, extras=["torchvision==0.28.0"])
     assert "torchvision 0.28.0 is built for CUDA" in caught.value.details[0]
     folder = next(axolotl.env.folder.parent.glob(f"{axolotl.env.folder.name}-*"))
-    said = subprocess.run(
-        [folder / "bin" / "python", "-c", "import torchvision"], capture_output=True, text=True, check=False
-    )
-    assert "operator torchvision::nms does not exist" in said.stderr
-    given = envs.locate("axolotl", axolotl.lock, CPU, str(folder))
-    assert (given.ready, len(given.problems)) == (False, 1)
+    assert [path.name for path in folder.iterdir()] == ["install.log"]
