@@ -70,7 +70,7 @@ FAULTS = (
         "exists",
         bare=_BARE,
     ),
-    Fault("M2", "an RL adapter merged onto the base", ("merge", "rl"), _rl_onto_base, "base|handoff"),
+    Fault("M2", "an RL adapter merged onto the base", ("merge", "rl"), _rl_onto_base, "started from|trained on"),
     Fault(
         "M3a",
         "alpha changed after training",
@@ -110,7 +110,7 @@ FAULTS = (
         "the merged folder lost its chat template",
         _ON_MERGED,
         remove("runs/merged-*/artifacts/model/chat_template.jinja"),
-        "manifest records",
+        "manifest records|no chat template",
     ),
     Fault(
         "M7b",
