@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from backends.hf import worker_adapter, worker_base, worker_model
+from backends.hf import worker_model, worker_taken
 from backends.hf.worker_adapter import Adapter
-from backends.hf.worker_source import adapter_folder, model_folder
 from backends.trainer import prompts as prompt_files
 from backends.trainer.items import Item
 from backends.trainer.prompts import Ids, Reader
@@ -35,7 +34,7 @@ def contestants(harness: Harness, settings: dict[str, Any], items: list[Item]) -
         WorkError: a folder, an adapter or a template that can't be used.
     """
     options = settings["chat_template_kwargs"]
-    files = [_files(harness, model) for model in settings["models"]]
+    files = [worker_taken.files(harness, model) for model in settings["models"]]
     readers = [_reader(*pair, model, options) for pair, model in zip(files, settings["models"], strict=True)]
     template = next((r.tokenizer.chat_template for r in reversed(readers) if r.tokenizer.chat_template), None)
     found = list[Contestant]()
@@ -50,15 +49,6 @@ def contestants(harness: Harness, settings: dict[str, Any], items: list[Item]) -
         found.append(Contestant(model["label"], folder, adapter, trust, reader, prompts, probe))
     _warn(harness, found, options, chat=not isinstance(items[0].prompt, str))
     return found
-
-
-def _files(harness: Harness, model: dict[str, Any]) -> tuple[Path, Adapter | None]:
-    folder = model_folder(model)
-    if not model["adapter"]:
-        return folder, None
-    adapter = worker_adapter.read(adapter_folder(model["adapter"]))
-    worker_base.check(harness, adapter, model, folder)
-    return folder, adapter
 
 
 def _reader(

@@ -9,16 +9,14 @@ import torch
 from transformers import AutoTokenizer
 
 from backends.hf import (
-    worker_adapter,
-    worker_base,
     worker_carry,
     worker_model,
     worker_peft,
     worker_publish,
     worker_stream,
+    worker_taken,
 )
 from backends.hf.worker_adapter import Adapter
-from backends.hf.worker_source import adapter_folder, model_folder
 from backends.hf.worker_stored import Catalogue, catalogue, main_dtype, quantised
 from backends.hf.worker_verify import prove
 from orchestrator.harness import Harness, WorkError
@@ -50,8 +48,8 @@ def _inputs(harness: Harness, model: dict[str, Any]) -> tuple[Path, Adapter]:
         raise WorkError(
             "merge.no_adapter", f"{model['label']} has no adapter to merge", fix="start from a lora or qlora run"
         )
-    base, adapter = model_folder(model), worker_adapter.read(adapter_folder(model["adapter"]))
-    worker_base.check(harness, adapter, model, base)
+    base, adapter = worker_taken.files(harness, model)
+    assert adapter is not None
     return base, adapter
 
 

@@ -8,9 +8,9 @@ from typing import Any
 
 from transformers import AutoTokenizer
 
-from backends.hf import worker_adapter, worker_base, worker_model, worker_publish
-from backends.hf.worker_source import adapter_folder, model_folder
+from backends.hf import worker_model, worker_publish, worker_taken
 from backends.trainer.handoff import require_same
+from backends.trainer.prompts import tokenizer_folder
 from orchestrator.harness import Harness, WorkError
 
 
@@ -35,13 +35,9 @@ def recheck(harness: Harness, settings: dict[str, Any]) -> None:
 def _load(harness: Harness, settings: dict[str, Any]) -> tuple[Any, Any]:
     """Model and tokenizer as every next stage would take them up: an adapter on its base, never merged."""
     reference, where = settings["model"], worker_model.device()
-    folder, trust = model_folder(reference), bool(reference["trust_remote_code"])
-    dtype = worker_model.dtype_of(settings["dtype"], where)
+    trust, dtype = bool(reference["trust_remote_code"]), worker_model.dtype_of(settings["dtype"], where)
+    folder, adapter = worker_taken.files(harness, reference)
     model: Any = worker_model.load(folder, trust=trust, dtype=dtype, where=where, attention=settings["attention"])
-    own = folder
-    if reference["adapter"]:
-        adapter = worker_adapter.read(adapter_folder(reference["adapter"]))
-        worker_base.check(harness, adapter, reference, folder)
-        model = worker_model.attach(model, adapter)
-        own = adapter.folder if (adapter.folder / "tokenizer_config.json").exists() else folder
-    return model, AutoTokenizer.from_pretrained(own, trust_remote_code=trust, local_files_only=True)
+    own = tokenizer_folder(folder, adapter.folder if adapter else None)
+    tokenizer = AutoTokenizer.from_pretrained(own, trust_remote_code=trust, local_files_only=True)
+    return worker_model.attach(model, adapter) if adapter else model, tokenizer

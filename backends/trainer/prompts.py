@@ -54,12 +54,17 @@ def reader(
     Args:
         template: chat template for a tokenizer that has none.
     """
-    folder = adapter if adapter and (adapter / "tokenizer_config.json").exists() else model
+    folder = tokenizer_folder(model, adapter)
     tokenizer = AutoTokenizer.from_pretrained(
         folder, trust_remote_code=trust, local_files_only=True, padding_side="left"
     )
     tokenizer.chat_template = tokenizer.chat_template or template
     return of_tokenizer(tokenizer, model, folder, options)
+
+
+def tokenizer_folder(model: Path, adapter: Path | None) -> Path:
+    """Where a model's tokenizer lies: with the adapter where that has one."""
+    return adapter if adapter and (adapter / "tokenizer_config.json").exists() else model
 
 
 def of_tokenizer(
