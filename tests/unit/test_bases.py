@@ -10,42 +10,33 @@ import pytest
 if TYPE_CHECKING:
     from tests.conftest import Cli, Write
 
-TRAIN = ("sft", "--backend", "fake", "--name", "t")
-
-
-@pytest.fixture
-def trained(cli: Cli, base: Path, chat: Path) -> Path:
-    """An adapter of a base; the base's folder."""
-    cli(*TRAIN, "--model", str(base), "--data", str(chat))
-    return base
-
 
 def test_the_base_as_it_was_is_taken(trained: Path, cli: Cli) -> None:
     cli("merge", "t", "--backend", "fake")
 
 
 @pytest.mark.parametrize("file", ["model.safetensors", "config.json", "tokenizer.json"])
-def test_another_base_in_the_same_place_is_refused(trained: Path, cli: Cli, file: str) -> None:
-    content = bytearray((trained / file).read_bytes())
+def test_another_base_in_the_same_place_is_refused(trained: Path, base: Path, cli: Cli, file: str) -> None:
+    content = bytearray((base / file).read_bytes())
     content[-1] ^= 1
-    (trained / file).write_bytes(bytes(content))
+    (base / file).write_bytes(bytes(content))
     said = cli("merge", "t", "--backend", "fake", code=9)
     assert "is not the model that t-sft-" in said.err
-    assert str(trained) in said.err
+    assert str(base) in said.err
 
 
-def test_the_base_of_a_chain_is_held_against_its_first_run(trained: Path, cli: Cli, write: Write) -> None:
+def test_the_base_of_a_chain_is_held_against_its_first_run(trained: Path, base: Path, cli: Cli, write: Write) -> None:
     """The merge in between has a base of its own, and an eval takes up both."""
     cli("merge", "t", "--backend", "fake", "--name", "m")
     items = write("items.jsonl", [{"prompt": "3+4?", "answer": "7"}])
     judge = ("eval", "m-merge", "--backend", "fake", "--data", str(items), "--name", "e")
     cli(*judge)
-    (trained / "config.json").write_text('{"changed": true}')
+    (base / "config.json").write_text('{"changed": true}')
     assert "t-sft-" in cli(*judge, code=9).err
 
 
-def test_a_run_whose_folder_is_gone_says_nothing(trained: Path, cli: Cli, runs: Path, work: Path, chat: Path) -> None:
+def test_a_run_whose_folder_is_gone_says_nothing(trained: Path, base: Path, cli: Cli, work: Path, chat: Path) -> None:
     cli("merge", "t", "--backend", "fake", "--name", "m")
-    next(runs.glob("t-sft-*")).rename(work / "elsewhere")
-    (trained / "config.json").write_text('{"changed": true}')
+    trained.rename(work / "elsewhere")
+    (base / "config.json").write_text('{"changed": true}')
     cli("sft", "--backend", "fake", "--from", "m", "--data", str(chat), "--name", "u")

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import psutil
@@ -36,22 +36,6 @@ time.sleep(1); print('saved')
 """
 
 Begin = Callable[[str], subprocess.Popen[bytes]]
-
-
-@pytest.fixture
-def lock(work: Path) -> Iterator[int]:
-    """An owner that lives."""
-    handle = os.open(work / "lock", os.O_RDWR | os.O_CREAT)
-    fcntl.flock(handle, fcntl.LOCK_EX)
-    yield handle
-    os.close(handle)
-
-
-@pytest.fixture
-def attempt(work: Path) -> Path:
-    folder = work / "attempts" / "001"
-    folder.mkdir(parents=True)
-    return folder
 
 
 @pytest.fixture

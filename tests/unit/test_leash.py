@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -35,21 +34,6 @@ while not (sys.argv[1] == 'saves' and leash.wanted):
     time.sleep(0.02)
 print('saved', flush=True)
 """
-
-
-@pytest.fixture
-def lock(work: Path) -> Iterator[int]:
-    handle = os.open(work / "lock", os.O_RDWR | os.O_CREAT)
-    fcntl.flock(handle, fcntl.LOCK_EX)
-    yield handle
-    os.close(handle)
-
-
-@pytest.fixture
-def attempt(work: Path) -> Path:
-    folder = work / "attempts" / "001"
-    folder.mkdir(parents=True)
-    return folder
 
 
 def begin(how: str, rank: int = 0) -> subprocess.Popen[str]:

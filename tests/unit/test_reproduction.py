@@ -6,23 +6,12 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pytest
-
 from orchestrator import manifest, reproduction
 from orchestrator.manifest import Manifest
 from orchestrator.store import Store
 
 if TYPE_CHECKING:
     from tests.conftest import Cli, Write
-
-TRAIN = ("sft", "--backend", "fake", "--name", "t")
-
-
-@pytest.fixture
-def trained(cli: Cli, base: Path, chat: Path) -> Path:
-    """A finished run; the base's folder."""
-    cli(*TRAIN, "--model", str(base), "--data", str(chat))
-    return base
 
 
 def test_the_same_run_makes_the_same_bytes(trained: Path, cli: Cli, runs: Path) -> None:
@@ -41,27 +30,25 @@ def test_a_merge_and_an_eval_can_be_run_again(trained: Path, cli: Cli, write: Wr
     assert cli("reproduce", "e-eval", "--json").json["same"]
 
 
-def test_a_run_that_came_out_otherwise_is_told_file_by_file(trained: Path, cli: Cli, runs: Path) -> None:
-    folder = next(runs.glob("t-sft-*"))
-    record = manifest.read(folder)
+def test_a_run_that_came_out_otherwise_is_told_file_by_file(trained: Path, cli: Cli) -> None:
+    record = manifest.read(trained)
     (artifact,) = record.artifacts
     files = tuple(f.model_copy(update={"sha256": "0" * 64}) for f in artifact.files)
-    manifest.write(folder, record.changed(artifacts=(artifact.model_copy(update={"files": files}),)))
+    manifest.write(trained, record.changed(artifacts=(artifact.model_copy(update={"files": files}),)))
     said = cli("reproduce", "t-sft", code=9)
     assert "artifacts  0 of" in said.out
     assert "did not come out the same" in said.err
 
 
-def test_what_can_t_come_out_the_same_is_not_tried(trained: Path, cli: Cli, runs: Path) -> None:
-    (trained / "config.json").write_text('{"other": 1}')
+def test_what_can_t_come_out_the_same_is_not_tried(trained: Path, base: Path, cli: Cli, runs: Path) -> None:
+    (base / "config.json").write_text('{"other": 1}')
     said = cli("reproduce", "t-sft", code=5)
     assert "inputs.model" in said.err
     assert len(list(runs.glob("t-*"))) == 1
 
 
-def test_an_unfinished_run_is_nothing_to_compare_with(trained: Path, cli: Cli, runs: Path) -> None:
-    folder = next(runs.glob("t-sft-*"))
-    manifest.write(folder, manifest.read(folder).changed(state="FAILED"))
+def test_an_unfinished_run_is_nothing_to_compare_with(trained: Path, cli: Cli) -> None:
+    manifest.write(trained, manifest.read(trained).changed(state="FAILED"))
     assert "nothing to compare with" in cli("reproduce", "t-sft", code=2).err
 
 

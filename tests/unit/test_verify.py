@@ -5,19 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pytest
-
 from orchestrator.store import Store
 
 if TYPE_CHECKING:
     from tests.conftest import Cli
-
-
-@pytest.fixture
-def trained(cli: Cli, base: Path, chat: Path, runs: Path) -> Path:
-    """The folder of a finished run."""
-    cli("sft", "--backend", "fake", "--name", "t", "--model", str(base), "--data", str(chat))
-    return next(runs.glob("t-sft-*"))
 
 
 def test_a_run_and_the_folder_of_its_artifact_are_the_same(trained: Path, cli: Cli, runs: Path) -> None:
