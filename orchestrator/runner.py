@@ -73,6 +73,7 @@ class Runner:
             plan = load_plan(run.path)
             self._environment(plan)
             self._unchanged(plan)
+            bases.require_unchanged(plan, self.say)
             self._current(plan)
             folder = RunDir(run.path)
             folder.recall()

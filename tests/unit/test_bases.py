@@ -25,6 +25,12 @@ def test_another_base_in_the_same_place_is_refused(trained: Path, base: Path, cl
     assert str(base) in said.err
 
 
+def test_nor_is_it_taken_when_a_stopped_run_goes_on(trained: Path, base: Path, cli: Cli) -> None:
+    cli("merge", "t", "--backend", "fake", "--name", "m", "--set", "native.fail=2", code=8)
+    (base / "config.json").write_text('{"changed": true}')
+    assert "is not the model that t-sft-" in cli("run", "--resume", "m", code=9).err
+
+
 def test_the_base_of_a_chain_is_held_against_its_first_run(trained: Path, base: Path, cli: Cli, write: Write) -> None:
     """The merge in between has a base of its own, and an eval takes up both."""
     cli("merge", "t", "--backend", "fake", "--name", "m")
