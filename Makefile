@@ -34,7 +34,9 @@ unit: $(READY)-dev
 integration: $(READY)-dev
 	$(POST_TRAIN) backends install trl
 	$(POST_TRAIN) backends install axolotl
+	$(POST_TRAIN) backends install titanrl
 	POST_TRAIN_TRL_PYTHON=$$($(POST_TRAIN) backends path trl) \
+		POST_TRAIN_TITANRL_PYTHON=$$($(POST_TRAIN) backends path titanrl) \
 		POST_TRAIN_AXOLOTL_PYTHON=$$($(POST_TRAIN) backends path axolotl) \
 		$(PYTEST) -m "integration or packaging"
 

@@ -78,6 +78,7 @@ class Job(Part):
         leaks: items of an eval that the chain was trained on.
         machine: the hardware found here.
         packages: distribution name -> version in the backend environment; None while it is not installed.
+        python: interpreter of that environment, whose files may be looked at; None while it is not installed.
         rows: number of training rows, when the data was read.
         form: columns of the training rows, e.g. `messages` or `prompt+completion`; None when unknown.
         traits: what the rows hold that not every engine takes; training rows first.
@@ -90,6 +91,7 @@ class Job(Part):
     leaks: tuple[Leak, ...] = ()
     machine: Machine
     packages: dict[str, str] | None = None
+    python: Path | None = None
     rows: int | None = None
     form: str | None = None
     traits: tuple[Trait, ...] = ()

@@ -1,6 +1,6 @@
 """A task as TitanRL wants it: samples as a dataset, its environment as a MessageEnv, its rewards as a rubric.
 
-All of it runs in the controller's process.
+With TitanRL 0.3.0 all of it runs in the controller's process; later environments and rewards run in workers of theirs.
 """
 
 from __future__ import annotations
@@ -12,11 +12,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from torchtitan.config import Configurable
-from torchtitan.experiments.rl.environment import MessageEnv, MessageEnvInitOutput, MessageEnvStepOutput
-from torchtitan.experiments.rl.rollout import Rollout
-from torchtitan.experiments.rl.rubrics import RewardFn, Rubric
-
+from backends.titanrl.worker_api import (
+    Dataset,
+    MessageEnv,
+    MessageEnvInitOutput,
+    MessageEnvStepOutput,
+    RewardFn,
+    Rubric,
+)
 from backends.titanrl.worker_life import LIFE
 from orchestrator.errors import PostTrainError
 from orchestrator.tasks import Episode, Message, Order, Sample, Task, load
@@ -37,7 +40,7 @@ def turns(name: str, options: dict[str, str]) -> int:
     return loaded(name, options).limits.max_turns
 
 
-def rubric(name: str, options: dict[str, str], truncation_reward: float | None = None) -> Rubric.Config:
+def rubric(name: str, options: dict[str, str], truncation_reward: float | None = None) -> Any:
     """One reward function for each of the task's; TitanRL takes their weighted mean, as the task does."""
     made = [
         _reward_class(reward.name).Config(name=name, options=options, weight=reward.weight)
@@ -46,11 +49,11 @@ def rubric(name: str, options: dict[str, str], truncation_reward: float | None =
     return Rubric.Config(reward_fns=made, truncation_reward=truncation_reward, error_reward=0.0)
 
 
-class TaskSamples(Configurable):  # type: ignore[misc]
+class TaskSamples(Dataset):  # type: ignore[misc]
     """The samples of a split in the task's own order; the place in it is all the state."""
 
     @dataclass(kw_only=True, slots=True)
-    class Config(Configurable.Config):  # type: ignore[misc]
+    class Config(Dataset.Config):  # type: ignore[misc]
         name: str
         split: str
         options: dict[str, str] = field(default_factory=dict)
@@ -91,13 +94,13 @@ class TaskEnv(MessageEnv):  # type: ignore[misc]
         with _telling(), naming(self._task, env_input):
             self._environment = self._task.environment(env_input)
 
-    async def init(self) -> MessageEnvInitOutput:
+    async def init(self) -> Any:
         """What the model sees first."""
         with _telling(), naming(self._task, self._sample):
             opening = await self._environment.init()
         return MessageEnvInitOutput(init_prompt_messages=opening.messages, tools=opening.tools)
 
-    async def step(self, completion_message: Message) -> MessageEnvStepOutput:
+    async def step(self, completion_message: Message) -> Any:
         """The environment's answer."""
         with _telling(), naming(self._task, self._sample):
             reply = await self._environment.step(completion_message)
@@ -121,7 +124,7 @@ class TaskReward(RewardFn):  # type: ignore[misc]
         rewards = loaded(config.name, config.options).rewards
         self._reward = next(one for one in rewards if one.name == type(self).__name__)
 
-    async def __call__(self, rollout: Rollout, env_input: Sample) -> float:
+    async def __call__(self, rollout: Any, env_input: Sample) -> float:
         """The reward of the episode that the rollout is."""
         with _telling():
             return await self._reward(episode(rollout, env_input))

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import Any
 
-from backends.titanrl import registry_030, settings
+from backends.titanrl import generation, models, settings
+from backends.titanrl.values import GLIMMER, Choice
 from orchestrator.backend import Expected, Job, LaunchSpec, Native, NativeFile
 from orchestrator.spec import RunSpec
 
@@ -28,44 +27,42 @@ CPU = {
 def materialize(spec: RunSpec, job: Job) -> Native:
     """One Python file in TitanRL's own style, started through TitanRL's own main function."""
     titan, model = settings.read(spec), Path(job.model.path)
-    choice = registry_030.Choice(bool(job.machine.gpus), renderer(titan.renderer, model), stored(model))
+    found = generation.of(titan, job)
+    assert found is not None, "check refuses what is of no known generation"
+    choice = Choice(bool(job.machine.gpus), models.kind(model), renderer(titan.renderer, model), stored(model))
     return Native(
-        files=(NativeFile(path=REGISTRY, content=registry_030.text(spec, job, titan, choice)),),
+        files=(NativeFile(path=REGISTRY, content=found.text(spec, job, titan, choice)),),
         launch=LaunchSpec(module=WORKER, args=(str(job.run_dir / REGISTRY),), env=_environment(spec, choice.gpu)),
         expected=(Expected(kind="model", path="artifacts/model"),),
     )
 
 
 def renderer(asked: str, model: Path) -> str:
-    """`qwen3` where the tokenizer has that format's marks, `default` (the chat template) for any other."""
+    """The model's own where there is one, `default` (the chat template) for any other.
+
+    For a Qwen3 that is `qwen3` where the tokenizer has that format's marks.
+    """
     if asked != "auto":
         return asked
+    kind = models.kind(model)
+    if kind == GLIMMER:
+        return GLIMMER
     try:
         tokens = (model / "tokenizer.json").read_text(encoding="utf-8")
     except OSError:
-        return "default"
+        return "qwen3" if kind == "qwen3" and not model.is_dir() else "default"
     marks = ("<|im_start|>", "<|im_end|>", "<tool_call>", "<think>")
-    return (
-        "qwen3"
-        if config(model).get("model_type") == "qwen3" and all(f'"{mark}"' in tokens for mark in marks)
-        else "default"
-    )
+    return "qwen3" if kind == "qwen3" and all(f'"{mark}"' in tokens for mark in marks) else "default"
 
 
 def stored(model: Path) -> str:
-    """The dtype that the model is stored in, which the result is stored in too; float32 where nothing is said."""
-    read = config(model)
-    said = str(read.get("dtype") or read.get("torch_dtype") or "float32")
+    """The dtype that the model is stored in, which the result is stored in too; float32 where nothing is said.
+
+    A model that is not here counts as bfloat16, as hubs have them.
+    """
+    read = models.config(model)
+    said = str(read.get("dtype") or read.get("torch_dtype") or ("float32" if model.is_dir() else "bfloat16"))
     return said if said in ("float16", "bfloat16") else "float32"
-
-
-def config(model: Path) -> dict[str, Any]:
-    """A folder's `config.json`; empty when there is none that can be read."""
-    try:
-        read = json.loads((model / "config.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return read if isinstance(read, dict) else {}
 
 
 def _environment(spec: RunSpec, gpu: bool) -> dict[str, str]:

@@ -5,139 +5,33 @@ The system (model, parallelism, loss, trainer, generator) and the task are two f
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from backends.titanrl import values
 from backends.titanrl.settings import Titan
+from backends.titanrl.values import Choice
 from orchestrator.backend import Job
 from orchestrator.spec import RunSpec
 
-_DECAY = {"linear": "linear", "cosine": "cosine", "cosine_with_min_lr": "cosine"}
-"""Schedules of ours -> TitanRL's; the constant ones are a smallest factor of 1."""
-
-
-@dataclass(frozen=True)
-class Choice:
-    """What `auto` became: whether there is a GPU, the renderer's name, the dtype that the model is stored in."""
-
-    gpu: bool
-    renderer: str
-    stored: str
+MODELS = frozenset({"qwen3", "muse_glimmer"})
 
 
 def text(spec: RunSpec, job: Job, titan: Titan, choice: Choice) -> str:
     """The whole file."""
-    values = {
-        **_run(spec, job, titan),
-        **_system(spec, titan, choice),
-        **_task(spec, titan, choice),
-    }
-    return _TEXT.format_map(values)
+    words = values.of(spec, job, titan, choice)
+    glimmer = choice.renderer == values.GLIMMER
+    parts = _GLIMMER if glimmer else _NAMED
+    return _TEXT.format_map(words | {key: part.format_map(words) for key, part in parts.items()})
 
 
-def prompts(spec: RunSpec) -> int:
-    """Groups that make one optimizer step."""
-    training = spec.training
-    return max(1, training.batch_size * training.gradient_accumulation // spec.rl.num_generations)
-
-
-def steps(spec: RunSpec) -> int:
-    """Optimizer steps; a task has no end of its own."""
-    return spec.training.max_steps or 10
-
-
-def saving(spec: RunSpec) -> int:
-    """Steps between checkpoints: ten a run unless the recipe says."""
-    return spec.training.save_steps or max(1, steps(spec) // 10)
-
-
-def dtype(spec: RunSpec, gpu: bool) -> str:
-    """What the trainer computes in. Without a GPU float32 is both faster and exact."""
-    asked = {"bf16": "bfloat16", "fp32": "float32"}.get(spec.training.precision)
-    return asked or ("bfloat16" if gpu else "float32")
-
-
-def _run(spec: RunSpec, job: Job, titan: Titan) -> dict[str, object]:
-    training = spec.training
-    return {
-        "model": repr(job.model.path),
-        "folder": repr(str(job.run_dir / "titanrl")),
-        "steps": steps(spec),
-        "prompts": prompts(spec),
-        "group": spec.rl.num_generations,
-        "offpolicy": titan.offpolicy_steps,
-        "drop": titan.drop_equal_groups,
-        "validation": titan.validation_samples,
-        "context": training.max_length,
-        "stall": titan.stall_minutes,
-        "seed": training.seed,
-        "interval": saving(spec),
-        "keep": max(2, training.save_total_limit),
-        "tensorboard": spec.tracking.tensorboard,
-        "wandb": spec.tracking.wandb != "off",
-        "project": repr(spec.tracking.project),
-    }
-
-
-def _system(spec: RunSpec, titan: Titan, choice: Choice) -> dict[str, object]:
-    training, trainer, generator = spec.training, titan.trainer, titan.generator
-    backend = "flex" if choice.gpu else "varlen"
-    kind = "from_flavor" if titan.flavor else "from_folder"
-    named = f"HF_ASSETS, {titan.flavor!r}" if titan.flavor else "HF_ASSETS"
-    precise = dtype(spec, choice.gpu)
-    return {
-        "spec_function": kind,
-        "spec_call": f"{kind}({named}, attn_backend={backend!r})",
-        "compile": choice.gpu,
-        "rate": training.learning_rate,
-        "betas": (training.adam_beta1, training.adam_beta2),
-        "decay": training.weight_decay,
-        "warmup": training.warmup_steps,
-        "decay_type": repr(_DECAY.get(training.lr_scheduler, "linear")),
-        "min_factor": {"cosine_with_min_lr": 0.1}.get(training.lr_scheduler, 0.0 if _decays(spec) else 1.0),
-        "norm": training.max_grad_norm,
-        "precise": repr(precise),
-        "replicate": trainer.replicate,
-        "shard": trainer.shard,
-        "tensor": trainer.tensor,
-        "expert": trainer.expert,
-        "backend": "" if choice.gpu else '\n                spmd_backend="partial_dtensor",',
-        "loss_name": _loss(spec, titan)[0],
-        "loss": _loss(spec, titan)[1],
-        "engines": generator.count,
-        "generator_dtype": repr(precise if generator.dtype == "auto" else generator.dtype),
-        "generator_data": generator.data,
-        "generator_tensor": generator.tensor,
-        "generator_expert": generator.expert,
-        "memory": generator.memory,
-        "temperature": spec.rl.temperature,
-        "stored": repr(choice.stored),
-        "tokens": spec.rl.max_completion_length,
-    }
-
-
-def _decays(spec: RunSpec) -> bool:
-    return spec.training.lr_scheduler in _DECAY
-
-
-def _loss(spec: RunSpec, titan: Titan) -> tuple[str, str]:
-    if spec.rl.loss_type == "grpo":
-        return "GRPOLoss", "GRPOLoss.Config(clip_eps=0.2)"
-    return "DAPOLoss", f"DAPOLoss.Config(ratio_clip_low=0.2, ratio_clip_high={titan.clip_high})"
-
-
-def _task(spec: RunSpec, titan: Titan, choice: Choice) -> dict[str, object]:
-    options = {
-        name: str(value).lower() if isinstance(value, bool) else str(value) for name, value in spec.task.options.items()
-    }
-    return {
-        "task": repr(spec.task.name),
-        "options": repr(options),
-        "truncation": titan.truncation_reward,
-        "renderer": repr(choice.renderer),
-        "thinking": titan.thinking,
-    }
-
-
+_NAMED = {
+    "renderer_import": "from torchtitan.experiments.rl.renderer import RendererConfig\n",
+    "renderer_call": "RendererConfig(name={renderer}, enable_thinking={thinking})",
+    "own_import": "",
+}
+_GLIMMER = {
+    "renderer_import": "",
+    "renderer_call": "MuseGlimmerRendererConfig({glimmer})",
+    "own_import": "\nfrom backends.titanrl.worker_renderer import MuseGlimmerRendererConfig",
+}
 _TEXT = '''\
 """GRPO with TitanRL 0.3.0. `system` and `task` are independent: another task is another `with_task`.
 
@@ -159,11 +53,11 @@ from torchtitan.experiments.rl.controller import AsyncLoopConfig, Controller, Va
 from torchtitan.experiments.rl.environment import TokenEnv
 from torchtitan.experiments.rl.losses import {loss_name}
 from torchtitan.experiments.rl.models.vllm_registry import InferenceParallelismConfig
-from torchtitan.experiments.rl.renderer import RendererConfig
+{renderer_import}from torchtitan.experiments.rl.rollout.advantage import AdvantageEstimator
 from torchtitan.experiments.rl.rollout.rollouter import Rollouter
 
 from backends.titanrl.bridge import TaskEnv, TaskSamples, rubric, turns
-from backends.titanrl.worker_metrics import EventMetrics
+from backends.titanrl.worker_metrics import EventMetrics{own_import}
 from backends.titanrl.worker_spec import {spec_function}
 
 HF_ASSETS = {model}
@@ -178,8 +72,9 @@ def task() -> Rollouter.Config:
         train_dataset=TaskSamples.Config(name=name, options=options, split="train", seed={seed}),
         validation_dataset=TaskSamples.Config(name=name, options=options, split="validation", seed={seed}),
         message_env=TaskEnv.Config(name=name, options=options),
-        token_env=TokenEnv.Config(max_num_turns=turns(name, options)),
+        token_env=TokenEnv.Config(max_num_turns=turns(name, options), step_timeout_s={timeout}),
         rubric=rubric(name, options, truncation_reward={truncation}),
+        advantage=AdvantageEstimator.Config(should_std_normalize={normalize}),
     )
 
 
@@ -200,10 +95,10 @@ def system() -> Controller.Config:
         ),
         compile=CompileConfig(enable={compile}, backend="aot_eager"),
         rollouter=task(),
-        renderer=RendererConfig(name={renderer}, enable_thinking={thinking}),
+        renderer={renderer_call},
         metrics=EventMetrics.Config(enable_tensorboard={tensorboard}, enable_wandb={wandb}, wandb_project={project}),
         trainer=PolicyTrainer.Config(
-            optimizer=default_adamw(lr={rate}, betas={betas}, weight_decay={decay}),
+            optimizer={optimizer},
             lr_scheduler=LRSchedulersContainer.Config(
                 warmup_steps={warmup}, decay_type={decay_type}, min_lr_factor={min_factor}, total_steps={steps}
             ),
@@ -214,7 +109,7 @@ def system() -> Controller.Config:
                 tensor_parallel_degree={tensor},
                 expert_parallel_degree={expert},{backend}
             ),
-            ac_config=FullAC.Config(),
+            ac_config={checkpointing},
             debug=DebugConfig(seed={seed}),
             checkpoint=CheckpointManager.Config(
                 enable=True,  # without it TitanRL trains from random weights

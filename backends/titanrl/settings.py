@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Literal
 
 from pydantic import Field, ValidationError
 
@@ -44,6 +45,9 @@ class Generator(Setting):
 class Titan(Setting):
     """The `native:` section."""
 
+    api: Literal["auto", "0.3.0", "2026-09", "2026-10"] = Field(
+        "auto", description="Generation of TitanRL's API; auto: the one in the environment."
+    )
     flavor: str | None = Field(None, description="Name in TorchTitan's registry; unset: read from config.json.")
     trainer: Trainer = Trainer()
     generator: Generator = Generator()
@@ -52,8 +56,17 @@ class Titan(Setting):
     validation_samples: int = Field(16, ge=0, description="Held-out samples before and after training; 0: none.")
     truncation_reward: float | None = Field(None, description="Fixed reward of a truncated episode; unset: judge it.")
     clip_high: float = Field(0.28, gt=0, description="Upper clip of the DAPO loss; the lower is 0.2.")
-    renderer: str = Field("auto", description="Renderer by name; auto: qwen3 where the template is, else default.")
+    moments: Literal["float32", "bfloat16"] = Field("float32", description="Dtype of Adam's moments.")
+    normalize_advantages: bool = Field(False, description="Divide advantages by the group's standard deviation.")
+    step_timeout: float = Field(1800.0, gt=0, description="Seconds that an environment may take for one turn.")
+    sessions: int | None = Field(None, gt=0, description="Sessions that the environment's server admits at once.")
+    renderer: str = Field("auto", description="Renderer by name; auto: the model's own where there is one.")
     thinking: bool = Field(False, description="Let the model reason before it answers, where the renderer can.")
+    reasoning_strength: str | None = Field(None, description="Muse Glimmer: low, medium, high; unset: its template's.")
+    retain_reasoning: bool = Field(True, description="Muse Glimmer: earlier turns keep their reasoning.")
+    answer_from_reasoning: bool = Field(
+        False, description="Muse Glimmer: the last line thought is the answer if none is."
+    )
     stall_minutes: float = Field(30.0, gt=0, description="A run without a finished step for so long is ended.")
 
 

@@ -43,18 +43,16 @@ def _config(registry: Path) -> tuple[Any, float]:
 
 
 def _train(harness: Harness, steps: int, minutes: float, gpu: bool) -> None:
-    from torchtitan.experiments.rl import train
-    from torchtitan.tools.logging import init_logger
-
-    from backends.titanrl import worker_shim
+    from backends.titanrl import worker_api, worker_shim
     from backends.titanrl.worker_life import LIFE
 
-    if gpu:
+    train = worker_api.module("train")
+    if gpu and worker_api.RELEASE:
         worker_shim.torchstore_signature()
-    else:
+    elif not gpu:
         worker_shim.install()
         train._preimport_torch = train._bootstrap_generator = worker_shim.bootstrap
-    init_logger()  # train.py forgets it, and says nothing on the console then
+    worker_api.module("logging").init_logger()  # train.py forgets it, and says nothing on the console then
     sys.argv = list(_ARGUMENTS)
     harness.events.emit("state", state="training", total=steps)
     LIFE.start(harness, steps, minutes)

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from torchtitan.experiments.rl.observability.metrics import MetricsProcessor
-
+from backends.titanrl.worker_api import MetricsProcessor
 from backends.titanrl.worker_life import LIFE
 from orchestrator.harness import WorkError
 

@@ -26,7 +26,7 @@ def findings(spec: RunSpec, job: Job) -> list[Finding]:
     if spec.stage == "dpo":
         return shared
     judged = _task(spec) if spec.task.name else _rewards(spec)
-    return [*shared, *_groups(spec, job, config), *_lengths(spec), *judged, *_held_out(spec)]
+    return [*shared, *_groups(spec, job, config), *judged, *_held_out(spec)]
 
 
 def _loss(spec: RunSpec, config: dict[str, Any]) -> Iterator[Finding]:
@@ -63,16 +63,6 @@ def _groups(spec: RunSpec, job: Job, config: dict[str, Any]) -> Iterator[Finding
             "save_steps",
             f"GRPO generates every {every} steps; checkpoints every {save} steps lie between and resume inexactly",
             fix=f"training.save_steps: a multiple of {every}",
-        )
-
-
-def _lengths(spec: RunSpec) -> Iterator[Finding]:
-    if spec.rl.max_completion_length >= spec.training.max_length:
-        yield _error(
-            "lengths",
-            f"rl.max_completion_length {spec.rl.max_completion_length} leaves no room for a prompt within "
-            f"training.max_length {spec.training.max_length}",
-            fix=f"training.max_length: {spec.rl.max_completion_length * 2}",
         )
 
 

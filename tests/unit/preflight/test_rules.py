@@ -13,7 +13,7 @@ from orchestrator import findings, registry
 from orchestrator.backend import Capabilities
 from orchestrator.envs import EnvRef
 from orchestrator.hardware import Gpu, Machine
-from orchestrator.preflight import combinations, data, environment, hyperparameters, room, weights
+from orchestrator.preflight import combinations, data, environment, hyperparameters, lengths, room, weights
 from orchestrator.sizing import Estimate
 
 if TYPE_CHECKING:
@@ -182,3 +182,9 @@ def test_a_credential_in_native_is_refused(make_spec: MakeSpec, key: str) -> Non
     assert [(f.code, f.where) for f in found] == [("native.secret", f"native.config.{key}")]
     harmless = make_spec(**SFT, native__config={key: None, "max_new_tokens": 4, "eos_token": "</s>"})
     assert combinations.check(harmless, FakeBackend()) == []
+
+
+@pytest.mark.parametrize(("answer", "codes"), [(512, ["rl.lengths"]), (511, [])])
+def test_an_answer_leaves_room_for_its_prompt(make_spec: MakeSpec, answer: int, codes: list[str]) -> None:
+    spec = make_spec(**GRPO | {"training__max_length": 512, "rl__max_completion_length": answer})
+    assert [found.code for found in lengths.check(spec)] == codes

@@ -50,5 +50,6 @@ def folder(tmp_path: Path) -> Path:
     """A model folder as far as a plan reads it."""
     config = {"model_type": "qwen3", "num_key_value_heads": 2, "dtype": "bfloat16"}
     (tmp_path / "config.json").write_text(json.dumps(config), encoding="utf-8")
-    (tmp_path / "chat_template.jinja").write_text("x", encoding="utf-8")
+    for name in ("chat_template.jinja", "tokenizer.json", "tokenizer_config.json"):
+        (tmp_path / name).write_text("{}", encoding="utf-8")
     return tmp_path

@@ -13,7 +13,7 @@ from backends.titanrl.native import renderer
 from .conftest import NODE, MakeJob, MakeSpec
 
 GOLDEN = Path(__file__).parents[3] / "golden" / "titanrl"
-DAPO = {
+DAPO: dict[str, Any] = {
     "task": {"name": "dapo_math"},
     "training": {
         "max_length": 10240,
@@ -32,9 +32,26 @@ DAPO = {
         "thinking": True,
     },
 }
+GLIMMER = {
+    "task": {"name": "data_analyst"},
+    "rl": {"max_completion_length": 100},
+    "native": {
+        "api": "2026-09",
+        "flavor": "30B",
+        "trainer": {"shard": 3, "tensor": 2},
+        "generator": {"tensor": 2},
+        "moments": "bfloat16",
+        "reasoning_strength": "low",
+        "retain_reasoning": False,
+    },
+}
+QWEN = {"path": "Qwen/Qwen3-4B-Base"}
 CASES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "qa_cpu": ({"task": {"options": {"max_tokens": 16}}}, {}),
     "dapo_math_4b": (DAPO, {"machine": NODE}),
+    "dapo_math_4b_2026_09": ({**DAPO, "native": {**DAPO["native"], "api": "2026-09"}}, {"machine": NODE, **QWEN}),
+    "dapo_math_4b_2026_10": ({**DAPO, "native": {**DAPO["native"], "api": "2026-10"}}, {"machine": NODE, **QWEN}),
+    "glimmer_2026_09": (GLIMMER, {"machine": NODE, "path": "meta-models/Muse-Glimmer-30B"}),
 }
 
 
@@ -50,7 +67,7 @@ def test_golden(make_spec: MakeSpec, make_job: MakeJob, name: str) -> None:
 
 
 def test_every_golden_file_has_a_case() -> None:
-    assert {path.stem for path in GOLDEN.iterdir()} == set(CASES)
+    assert {path.stem for path in GOLDEN.iterdir() if not path.stem.startswith("recipe_")} == set(CASES)
 
 
 def test_only_a_machine_without_gpus_gets_the_variables_of_one(make_spec: MakeSpec, make_job: MakeJob) -> None:

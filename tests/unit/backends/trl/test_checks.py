@@ -70,7 +70,6 @@ REFUSED: list[tuple[str, str, str, Case, Case]] = [
         {},
         {"training": {"save_steps": 3}, "native": {"config": {"num_iterations": 2}}},
     ),
-    ("trl.lengths", "grpo", "lora", {}, {"rl": {"max_completion_length": 1024}}),
     ("trl.reward", "grpo", "lora", {}, {"rl": {"reward": []}}),
     (
         "trl.task",
