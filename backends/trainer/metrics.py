@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from backends.trainer.numbers import same
+from orchestrator.tasks.maths.result import same
 
 Rule = Callable[[str, str], bool]
 """(answer, expected) -> whether it is right."""

@@ -6,13 +6,12 @@ Both compare numbers first, exactly. math-verify is asked about everything else;
 from __future__ import annotations
 
 import importlib.util
-import re
 import threading
 from collections.abc import Callable
-from fractions import Fraction
 
 from orchestrator.errors import EnvironmentMissing, UsageError
 from orchestrator.nearest import nearest
+from orchestrator.tasks.maths.result import equal, number
 
 Verify = Callable[[str, str], bool]
 """(right answer, given answer) -> whether they are the same."""
@@ -20,8 +19,6 @@ Verify = Callable[[str, str], bool]
 LONGEST = 300
 """Characters of an answer that is worth parsing; a longer one is a tower of something."""
 _SECONDS = 5
-_PLAIN = r"([-+]?(?:\d{1,40}(?:\.\d{0,40})?|\.\d{1,40}))"
-_NUMBER = re.compile(rf"{_PLAIN}(?:\s*/\s*{_PLAIN})?")
 
 
 def verifier(name: str) -> Verify:
@@ -31,7 +28,7 @@ def verifier(name: str) -> Verify:
         UsageError: no verifier is called so.
         EnvironmentMissing: math-verify isn't installed in this environment.
     """
-    ways: dict[str, Verify] = {"math-verify": _symbolic, "numbers": _numeric}
+    ways: dict[str, Verify] = {"math-verify": _symbolic, "numbers": equal}
     if name not in ways:
         raise UsageError(f"no verifier is called {name!r}{nearest(name, ways)}")
     if name == "math-verify" and importlib.util.find_spec("math_verify") is None:
@@ -43,24 +40,10 @@ def verifier(name: str) -> Verify:
     return ways[name]
 
 
-def number(text: str) -> Fraction | None:
-    """An integer, decimal or fraction, exactly; None for anything else, and for powers of ten that fill the memory."""
-    found = _NUMBER.fullmatch(text.strip().strip("$").replace(",", "").replace("\\!", "").strip())
-    if found is None:
-        return None
-    top, bottom = Fraction(found[1]), Fraction(found[2] or 1)
-    return top / bottom if bottom else None
-
-
-def _numeric(right: str, given: str) -> bool:
-    wanted = number(right)
-    return number(given) == wanted if wanted is not None else given.strip() == right.strip()
-
-
 def _symbolic(right: str, given: str) -> bool:
     """math-verify keeps time by a signal, which only the main thread may set: elsewhere only the length protects."""
     if number(right) is not None and number(given) is not None:
-        return _numeric(right, given)
+        return equal(right, given)
     if len(given) > LONGEST:
         return False
     from math_verify import parse, verify

@@ -17,7 +17,8 @@ from orchestrator.errors import DataError, EnvironmentMissing, UsageError
 from orchestrator.tasks import load, play
 from orchestrator.tasks.checking import check
 from orchestrator.tasks.maths.boxed import last_boxed
-from orchestrator.tasks.maths.verify import number, verifier
+from orchestrator.tasks.maths.result import number
+from orchestrator.tasks.maths.verify import verifier
 from orchestrator.tasks.message import assistant, call
 from orchestrator.tasks.policies import speaking
 from orchestrator.tasks.retrieval.index import Index
@@ -56,7 +57,7 @@ def test_plain_numbers_are_compared_exactly() -> None:
     assert same("1000", "$1,000$")
     assert not same("0.3333333333", "1/3")
     assert not same("5", "five")
-    assert [number(text) for text in ("1e999999999", "1/0", "--1", "", "1/2/3", "9" * 50)] == [None] * 6
+    assert [number(text) for text in ("1e999999999", "1/0", "--1", "", "1/2/3", "9" * 300)] == [None] * 6
     assert [number(text) for text in ("-.5", "+7.", "3 / 4")] == [Fraction(-1, 2), 7, Fraction(3, 4)]
     with pytest.raises(UsageError):
         verifier("sympy")

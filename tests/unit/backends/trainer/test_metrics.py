@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from backends.trainer import metrics
-from backends.trainer.numbers import number, same
+from orchestrator.tasks.maths.result import number, same
 
 RIGHT = [
     ("exact", " 42\n", "42"),
@@ -25,6 +25,8 @@ RIGHT = [
     ("math", "5 * 4 = 20\n#### 20", "#### 20"),
     ("math", "\\boxed{x^2 + 1}", "\\boxed{x^2+1}"),
     ("math", "-3/4", "-0.75"),
+    ("math", "\\boxed{\\text{even}}", "even"),
+    ("math", "so \\boxed{7} and \\boxed{ unclosed", "7"),
     ("math", "2e3", "2000"),
     ("math", "The answer is 18 dollars, from 3 hens.", "18"),
 ]
@@ -43,6 +45,7 @@ WRONG = [
     ("math", "\\boxed{x}", "7"),
     ("math", "1e999999999", "1"),
     ("math", "1/0", "1"),
+    ("math", "\\boxed{\\text{even}}", "odd"),
 ]
 
 

@@ -1,4 +1,4 @@
-"""The final result of a worked answer, as a number. Standard library only.
+"""The final result of a worked answer, as a number: for tasks and for eval's metric `math`.
 
 The result is what stands in the last \\boxed{}, else after the last ####, else after the last "answer is", else the
 last number of the text. Thousands commas, units of money and percent signs say nothing about the number: 50 % is 50.
@@ -9,27 +9,35 @@ from __future__ import annotations
 import re
 from fractions import Fraction
 
+from orchestrator.tasks.maths.boxed import last_boxed
+
 _NUMBER = r"[-+]?(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)?(?:\.\d+)?(?:[eE][-+]?\d+)?"
 _PLAIN = re.compile(rf"({_NUMBER})(?:\s*/\s*({_NUMBER}))?")
 _FRACTION = re.compile(r"([-+]?)\\[dt]?frac\{([^{}]+)\}\{([^{}]+)\}")
 _DECORATION = re.compile(r"\\(?:text|mathrm|mbox)\{[^{}]*\}|\\left|\\right|\\[,;!:]|\\[$%]|[$%€£\s~°]|^\*+|\*+$")
+_WORDS = re.compile(r"\\(?:text|mathrm|mbox)\{([^{}]*)\}")
 _LAST = re.compile(r"(?<![\w.])[-+]?[$€£]?\d[\d,]*(?:\.\d+)?(?:[eE][-+]?\d+)?(?:/\d+(?:\.\d+)?)?")
 _SAID = re.compile(r"\banswer(?:\s+is)?\s*:?\s*(.+)", re.IGNORECASE)
-_LONGEST_EXPONENT = 400
+_LONGEST, _LONGEST_EXPONENT = 200, 400
+"""Characters, and powers of ten: a longer number is none, and would fill the memory."""
 
 
 def same(answer: str, expected: str) -> bool:
+    """Whether two worked answers end on equal results."""
+    return equal(final(answer), final(expected))
+
+
+def equal(left: str, right: str) -> bool:
     """Whether two results are equal: as numbers, or as text without space and decoration where they are none."""
-    left, right = final(answer), final(expected)
     found, wanted = number(left), number(right)
     if wanted is None or found is None:
-        return wanted is found and _bare(left) == _bare(right) != ""
+        return wanted is found and _bare(_WORDS.sub(r"\1", left)) == _bare(_WORDS.sub(r"\1", right)) != ""
     return found == wanted
 
 
 def final(text: str) -> str:
     """The result that a text ends on."""
-    boxed = _boxed(text)
+    boxed = last_boxed(text)
     if boxed is not None:
         return boxed
     if "####" in text:
@@ -45,6 +53,8 @@ def final(text: str) -> str:
 
 def number(text: str) -> Fraction | None:
     """The number that a text is, decoration aside; None when it is none."""
+    if len(text) > _LONGEST:
+        return None
     bare = _bare(text).rstrip(".,")
     inner = _FRACTION.fullmatch(bare)
     if inner:
@@ -72,16 +82,3 @@ def _over(above: str, below: str) -> Fraction | None:
 
 def _bare(text: str) -> str:
     return _DECORATION.sub("", text)
-
-
-def _boxed(text: str) -> str | None:
-    """What the last \\boxed{} holds, braces balanced."""
-    start = text.rfind("\\boxed{")
-    if start < 0:
-        return None
-    begin, depth = start + len("\\boxed{"), 1
-    for place, character in enumerate(text[begin:], begin):
-        depth += {"{": 1, "}": -1}.get(character, 0)
-        if depth == 0:
-            return text[begin:place]
-    return text[begin:]
