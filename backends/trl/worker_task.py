@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 from collections.abc import Callable
 from itertools import islice
 from typing import Any
 
+from backends.trainer.chat import Chat
+from backends.trainer.playing import loaded, played
+from backends.trainer.speaker import Generate, Ids, Said
 from backends.trl.worker_data import Row
 from backends.trl.worker_file import Arguments
-from orchestrator.errors import PostTrainError
 from orchestrator.events import EventWriter
 from orchestrator.harness import WorkError
-from orchestrator.tasks import Episode, Sample, Scores, Task, judge, load, play
+from orchestrator.tasks import Sample
 from orchestrator.tasks.sample import Split
 
 SPLITS: dict[str, Split] = {"train": "train", "eval": "validation"}
@@ -34,7 +35,7 @@ class Played:
         self._events, self._context = events, int(arguments.data["context"])
         self.functions = [_handing_over(reward.name) for reward in self.task.rewards]
         self.latest: list[dict[str, Any]] = []
-        self._chat: Any = None
+        self._chat: Chat | None = None
         self._compare(int(arguments.config["max_completion_length"]))
         self._enough(arguments)
 
@@ -56,38 +57,26 @@ class Played:
         Raises:
             WorkError: the environment, a reward or the chat template failed.
         """
+        self._chat = self._chat or Chat(trainer._tokenizer, trainer.eos_token_ids)
         samples = [self._sample(prompt) for prompt in prompts]
-        try:
-            episodes, scores, tracks = asyncio.run(self._play(samples, trainer))
-        except PostTrainError as error:
-            raise work_error(error) from error
+        found = played(self.task, samples, self._chat, _by(trainer), self._context)
         self.latest = [
-            {"prompt": list(e.messages[: e.opening]), "completion": list(e.messages[e.opening :]), "rewards": s.parts}
-            for e, s in zip(episodes, scores, strict=True)
+            {
+                "prompt": list(one.episode.messages[: one.episode.opening]),
+                "completion": list(one.episode.messages[one.episode.opening :]),
+                "rewards": one.scores.parts,
+            }
+            for one in found
         ]
+        tracks = [one.track for one in found]
         return {
             "prompt_ids": [track.prompt for track in tracks],
             "completion_ids": [track.completion for track in tracks],
             "env_mask": [track.mask for track in tracks],
             "logprobs": None if any(track.logprobs is None for track in tracks) else [t.logprobs for t in tracks],
-            "earned": [score.parts for score in scores],
-            "ending": [{"turns": episode.turns, "truncated": float(episode.truncated)} for episode in episodes],
+            "earned": [one.scores.parts for one in found],
+            "ending": [{"turns": o.episode.turns, "truncated": float(o.episode.truncated)} for o in found],
         }
-
-    async def _play(self, samples: list[Sample], trainer: Any) -> tuple[list[Episode], list[Scores], list[Any]]:
-        from backends.trl.worker_speaker import Batch, Chat, Speaker
-
-        batch = Batch(trainer, len(samples))
-        self._chat = self._chat or Chat(trainer._tokenizer, trainer.eos_token_ids)
-        speakers = [Speaker(self._chat, batch, self._context) for _ in samples]
-
-        async def one(sample: Sample, speaker: Any) -> Episode:
-            episode = await play(self.task, sample, speaker)
-            batch.leave()
-            return episode
-
-        episodes = await asyncio.gather(*(one(s, v) for s, v in zip(samples, speakers, strict=True)))
-        return list(episodes), [await judge(self.task.rewards, e) for e in episodes], [v.track for v in speakers]
 
     def _sample(self, prompt: list[Row]) -> Sample:
         split, _, place = str(prompt[-1]["content"]).partition("/")
@@ -119,22 +108,15 @@ class Played:
                 self._events.emit("warning", code="task.limits", message=message)
 
 
-def loaded(name: str, options: dict[str, str]) -> Task:
-    """The task.
+def _by(trainer: Any) -> Generate:
+    """Generation as the trainer does it."""
 
-    Raises:
-        WorkError: it can't be made here.
-    """
-    try:
-        return load(name, options)
-    except PostTrainError as error:
-        raise work_error(error) from error
+    def generate(prompts: list[Ids], _: list[int]) -> list[Said]:
+        ids, logprobs = trainer._generate_single_turn(prompts, None, {}, 1)
+        told = logprobs if logprobs is not None else [None] * len(ids)
+        return [(list(one), list(said) if said is not None else None) for one, said in zip(ids, told, strict=True)]
 
-
-def work_error(error: PostTrainError) -> WorkError:
-    """A task's error as the worker's own, with its place and details in the message."""
-    message = f"{error.where}: {error.what}" if error.where else error.what
-    return WorkError("task.failed", "; ".join((message, *error.details)), why=error.why, fix=error.fix)
+    return generate
 
 
 def _handing_over(name: str) -> Callable[..., list[float]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from backends.trainer.chat import marked, twin
 from backends.trl.worker_data import Row
 from orchestrator.harness import WorkError
 
@@ -21,13 +22,12 @@ class Template:
     """
 
     def __init__(self, tokenizer: Any) -> None:
-        from trl.chat_template_utils import has_generation_markers, is_chat_template_stop_token_trained
+        from trl.chat_template_utils import is_chat_template_stop_token_trained
 
         self._tokenizer = tokenizer
         self.known = tokenizer.chat_template is not None
-        marked = self.known and has_generation_markers(tokenizer.chat_template)
-        self.marked = bool(marked and is_chat_template_stop_token_trained(tokenizer))
-        self.twin = _training_twin(tokenizer) if self.known and not marked else None
+        self.marked = marked(tokenizer.chat_template) and bool(is_chat_template_stop_token_trained(tokenizer))
+        self.twin = twin(tokenizer)
         self.dated = bool(self.known and "strftime_now" in str(tokenizer.chat_template))
         self._ends = (*tokenizer.all_special_tokens, *tokenizer.get_added_vocab())
 
@@ -113,13 +113,3 @@ def options_of(row: Row) -> Row:
     tools = row.get("tools")
     tools = json.loads(tools) if isinstance(tools, str) and tools.strip() else tools
     return {**({"tools": tools} if tools else {}), **(row.get("chat_template_kwargs") or {})}
-
-
-def _training_twin(tokenizer: Any) -> str | None:
-    from trl.chat_template_utils import get_training_chat_template
-
-    try:
-        twin = get_training_chat_template(tokenizer)
-    except ValueError:
-        return None
-    return str(twin) if twin else None

@@ -3,7 +3,6 @@ loss would see: speaker_cases.py MODEL."""
 
 from __future__ import annotations
 
-import asyncio
 import json
 import sys
 from importlib.resources import files
@@ -11,10 +10,12 @@ from typing import Any
 
 from transformers import AutoTokenizer
 
-from backends.trl.worker_speaker import Batch, Chat, Speaker
+from backends.trainer.chat import Chat
+from backends.trainer.playing import played as play_together
+from backends.trainer.speaker import Ids, Said
 from orchestrator.errors import EnvironmentMissing
 from orchestrator.harness import WorkError
-from orchestrator.tasks import load, play
+from orchestrator.tasks import load
 from orchestrator.tasks.shipped.alphabet_sort import ordered
 
 CALL = '<tool_call>\n{"name": "search", "arguments": {"query": "largest town of Piri"}}\n</tool_call>'
@@ -26,37 +27,28 @@ REWRITES = (
 
 
 class Scripted:
-    """A trainer whose model says what is written down: one list of texts an episode, a text a turn."""
+    """A model that says what is written down: one list of texts an episode, a text a turn."""
 
     def __init__(self, tokenizer: Any, *scripts: list[str]) -> None:
-        self._tokenizer, self.eos_token_ids = tokenizer, [tokenizer.eos_token_id]
+        self._tokenizer = tokenizer
         self._scripts, self.sizes = [list(script) for script in scripts], list[int]()
 
-    def _generate_single_turn(self, prompts: list[list[int]], *_: Any) -> tuple[list[list[int]], list[list[float]]]:
+    def generate(self, prompts: list[Ids], episodes: list[int]) -> list[Said]:
+        """The next text of each episode, with log-probabilities."""
         self.sizes.append(len(prompts))
-        left = [script for script in self._scripts if script]
-        said = [self._tokenizer(script.pop(0))["input_ids"] for script in left[: len(prompts)]]
-        return said, [[-0.5] * len(ids) for ids in said]
+        said = [self._tokenizer(self._scripts[episode].pop(0))["input_ids"] for episode in episodes]
+        return [(ids, [-0.5] * len(ids)) for ids in said]
 
 
 def played(tokenizer: Any, name: str, scripts: list[list[str]], context: int = 4096) -> dict[str, Any]:
     """One episode a script, all of the first sample; told is the first."""
     task, trainer = load(name), Scripted(tokenizer, *scripts)
-    batch, chat = Batch(trainer, len(scripts)), Chat(tokenizer, trainer.eos_token_ids)
-    speakers = [Speaker(chat, batch, context) for _ in scripts]
-
-    async def one(speaker: Speaker) -> Any:
-        episode = await play(task, task.train[0], speaker)
-        batch.leave()
-        return episode
-
-    async def every() -> Any:
-        return await asyncio.gather(*(one(speaker) for speaker in speakers))
-
+    chat, samples = Chat(tokenizer, [tokenizer.eos_token_id]), [task.train[0]] * len(scripts)
     try:
-        episode, track = asyncio.run(every())[0], speakers[0].track
+        first = play_together(task, samples, chat, trainer.generate, context)[0]
     except WorkError as error:
         return {"code": error.code}
+    episode, track = first.episode, first.track
     own = [token for token, mine in zip(track.completion, track.mask, strict=True) if mine]
     return {
         "text": tokenizer.decode(track.prompt + track.completion),
