@@ -29,7 +29,7 @@ def work(harness: Harness, registry: Path) -> None:
     worker_start.require_proved(config.hf_assets_path, harness.events)
     worker_start.put_aside(folder, steps, harness.events)
     if not worker_start.finished(folder, steps):
-        _train(harness, steps, minutes, gpu)
+        _train(harness, steps, minutes, gpu, Path(config.dump_folder))
     harness.events.emit("state", state="saving")
     run = harness.run or registry.parents[2]
     harness.events.emit("result", metrics=worker_export.export(config, run))
@@ -42,9 +42,10 @@ def _config(registry: Path) -> tuple[Any, float]:
     return module.rl(), float(module.STALL_MINUTES)
 
 
-def _train(harness: Harness, steps: int, minutes: float, gpu: bool) -> None:
+def _train(harness: Harness, steps: int, minutes: float, gpu: bool, folder: Path) -> None:
     from backends.titanrl import worker_api, worker_shim
     from backends.titanrl.worker_life import LIFE
+    from backends.titanrl.worker_samples import samples_of
 
     train = worker_api.module("train")
     if gpu and worker_api.RELEASE:
@@ -55,7 +56,7 @@ def _train(harness: Harness, steps: int, minutes: float, gpu: bool) -> None:
     worker_api.module("logging").init_logger()  # train.py forgets it, and says nothing on the console then
     sys.argv = list(_ARGUMENTS)
     harness.events.emit("state", state="training", total=steps)
-    LIFE.start(harness, steps, minutes)
+    LIFE.start(harness, steps, minutes, samples_of(harness, folder))
     try:
         asyncio.run(train.main())
     finally:

@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from backends.titanrl.worker_samples import Samples
 from orchestrator.errors import PostTrainError
 from orchestrator.harness import Harness
 
@@ -21,13 +22,14 @@ class Life:
 
     def __init__(self) -> None:
         self._harness: Harness | None = None
+        self._samples: Samples | None = None
         self._total, self._limit, self._last = 0, 0.0, 0.0
         self._seen: dict[int, str] = {}
         self._watching = False
 
-    def start(self, harness: Harness, total: int, minutes: float) -> None:
-        """Begin to watch. `minutes`: how long a step may take."""
-        self._harness, self._total, self._limit = harness, total, 60 * minutes
+    def start(self, harness: Harness, total: int, minutes: float, samples: Samples | None = None) -> None:
+        """Begin to watch. `minutes`: how long a step may take; `samples`: where episodes become pages."""
+        self._harness, self._total, self._limit, self._samples = harness, total, 60 * minutes, samples
         self._last, self._watching = time.monotonic(), True
         threading.Thread(target=self._watch, name="life", daemon=True).start()
 
@@ -47,6 +49,8 @@ class Life:
             return
         shown = {k: v for k, v in numbers.items() if k.startswith("validation") or not validation}
         self._harness.events.emit("step", step=step, total=self._total, metrics=shown)
+        if self._samples:
+            self._samples.write(step, numbers, validation=validation)
         if step >= self._total:
             self.end()
         elif not validation:
