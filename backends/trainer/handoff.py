@@ -41,7 +41,7 @@ def require_same(
         By how much they differ at most and on average, and how much is allowed; None where nothing was compared.
 
     Raises:
-        WorkError: it renders other tokens, or gives them other probabilities.
+        WorkError: it renders other tokens, ends on another one, or gives them other probabilities.
     """
     if UNPROVED_VARIABLE in os.environ:
         message = f"{place} was not compared with the model that was made: --no-proof"
@@ -67,11 +67,13 @@ def compare(expected: Measured, found: Measured, place: str) -> tuple[float, flo
     """The largest and the mean difference of a log-probability, in nats, in relation to its size where that is above 1.
 
     Raises:
-        WorkError: a difference that is more than noise.
+        WorkError: other tokens, another end token, or a difference that is more than noise.
     """
     for number, (before, after) in enumerate(zip(expected["rows"], found["rows"], strict=True), start=1):
         if before["ids"] != after["ids"]:
             raise _other_tokens(expected, found, number, place)
+    if "end" in expected and expected["end"] != found["end"]:  # probes of earlier versions have none
+        raise _other_end(expected, found, place)
     worst, mean = apart(expected, found)
     allowed = tolerance(expected, found)
     if not (worst <= allowed[0] and mean <= allowed[1]):
@@ -124,6 +126,15 @@ def _other_tokens(expected: Measured, found: Measured, number: int, place: str) 
         f"({len(before)} tokens when it was made, {len(after)} now): {cause}",
         why=_WHY,
         fix="carry tokenizer files and chat template over from where the model was made",
+    )
+
+
+def _other_end(expected: Measured, found: Measured, place: str) -> WorkError:
+    return WorkError(
+        "handoff.end",
+        f"{place}: the tokenizer's end token was number {expected['end']} when it was made and is {found['end']} now",
+        why="answers would go on past their end, or stop before it",
+        fix="carry tokenizer files over from where the model was made",
     )
 
 

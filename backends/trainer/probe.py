@@ -49,6 +49,7 @@ def measure(model: Any, tokenizer: Any, *, mixed: str | None = None) -> Measured
     Returns:
         version: of this format.
         template: sha256 of the chat template in hex; None without one.
+        end: number of the tokenizer's end token; None without one. No conversation of the probe need contain it.
         rows: for each conversation its token ids (N), log-probabilities of tokens 2..N in nats (N - 1), and the token
             the model would have written at each of these places (N - 1).
         vocabulary: rows of the embedding table, and tokens the tokenizer knows.
@@ -62,6 +63,7 @@ def measure(model: Any, tokenizer: Any, *, mixed: str | None = None) -> Measured
     return {
         "version": VERSION,
         "template": template_digest(tokenizer),
+        "end": tokenizer.eos_token_id,
         "rows": rows,
         "vocabulary": [int(table.shape[0]), len(tokenizer)],
         "tied": bool(model.config.get_text_config().tie_word_embeddings),

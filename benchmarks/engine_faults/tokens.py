@@ -101,7 +101,7 @@ FAULTS = (
         "the end token has another number than the model's",
         _SFT,
         _outside,
-        r"tokenizer\.outside|vocabulary",
+        "names the end token",
         bare=_BARE,
     ),
     Fault("T7b", "a marker of turns splits into pieces", _SFT, _split, "split|pieces", bare=_BARE),

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from orchestrator.backend import ModelRef
 from orchestrator.findings import Finding
+from orchestrator.preflight import endtoken
 
 _INDEX = "model.safetensors.index.json"
 _TOKENIZER = ("tokenizer.json", "tokenizer.model", "tokenizer_config.json", "vocab.json")
@@ -23,7 +24,7 @@ def check(model: ModelRef) -> list[Finding]:
         return [_error(f"there is no folder {path}", fix="correct model.path")] if gone else []
     if (path / "adapter_config.json").exists() and not (path / "config.json").exists():
         return [_adapter(str(path))]
-    return [*_config(path), *_weights(path), *_tokenizer(path)]
+    return [*_config(path), *_weights(path), *_tokenizer(path), *endtoken.check(path)]
 
 
 def _adapter(path: str) -> Finding:

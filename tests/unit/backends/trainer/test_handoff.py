@@ -72,6 +72,18 @@ def test_the_coarser_side_says_what_is_noise(dtype: str) -> None:
     assert handoff.tolerance(MADE, changed(quantized=True)) == handoff.QUANTIZED
 
 
+def test_another_end_token_fails_though_every_answer_is_the_same() -> None:
+    made = changed(end=7)
+    with pytest.raises(WorkError, match="number 7 when it was made and is None now") as caught:
+        handoff.compare(made, changed(end=None), "the policy")
+    assert (caught.value.code, bool(caught.value.fix)) == ("handoff.end", True)
+    assert handoff.compare(made, changed(end=7), "the policy") == (0, 0)
+
+
+def test_a_probe_of_an_earlier_version_knows_no_end_token() -> None:
+    assert handoff.compare(MADE, changed(end=7), "the policy") == (0, 0)
+
+
 def test_nothing_and_infinity_are_no_noise() -> None:
     for value in (float("nan"), float("-inf")):
         assert refused(nudged(value)).code == "handoff.answers"
