@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ from orchestrator import harness, keeper, process
 from orchestrator.alive import KEEPER, Sign
 from orchestrator.atomic import storage
 from orchestrator.ending import Ending, logged
-from orchestrator.errors import EnvironmentMissing
+from orchestrator.errors import EnvironmentMissing, PostTrainError
 from orchestrator.events import EventReader
 from orchestrator.interrupt import Interrupt
 from orchestrator.plan import RunPlan
@@ -20,15 +20,22 @@ from orchestrator.rundir import RunDir
 
 _PERIOD = 0.1
 
+Look = Callable[[], PostTrainError | None]
+"""What is wrong with the files that went in; None for nothing."""
 
-def run(plan: RunPlan, number: int, resumed: bool, interrupt: Interrupt, progress: Progress) -> Ending:
-    """Start the worker of a plan and stay with it until it ends."""
+
+def run(plan: RunPlan, number: int, resumed: bool, interrupt: Interrupt, progress: Progress, *, look: Look) -> Ending:
+    """Start the worker of a plan and stay with it until it ends.
+
+    Args:
+        look: called once everything is loaded and training begins; what it gives ends the attempt.
+    """
     attempt, *earlier = (RunDir(plan.run_dir).attempt(each) for each in (number, *range(1, number)))
     ending = Ending(attempt, metrics=logged(earlier))
     child = _child(plan, attempt, resumed)
     try:
         with progress.stage(f"{plan.spec.stage} {plan.run_id}"):
-            _stay(child, ending, interrupt, progress)
+            _stay(child, ending, interrupt, progress, look)
     finally:
         child.kill()
     return ending
@@ -63,12 +70,16 @@ def _variables(plan: RunPlan, attempt: Path, resumed: bool) -> dict[str, str]:
     return {**fixed, **plan.environment, **ours, **({harness.RESUME_VARIABLE: "1"} if resumed else {})}
 
 
-def _stay(child: process.Child, ending: Ending, interrupt: Interrupt, progress: Progress) -> None:
-    reader, asked = EventReader(ending.attempt / "events.jsonl"), 0
+def _stay(child: process.Child, ending: Ending, interrupt: Interrupt, progress: Progress, look: Look) -> None:
+    reader, asked, looked = EventReader(ending.attempt / "events.jsonl"), 0, False
     while True:
         code = child.wait(_PERIOD)
         _take(reader.new(), ending, progress)
         progress.waiting()
+        if ending.begun and not looked:
+            looked, ending.objection = True, look()
+            if ending.objection:
+                child.kill()
         if code is not None:
             ending.code = keeper.SIGNALLED - code if code > keeper.SIGNALLED else code
             break

@@ -1,4 +1,4 @@
-"""Content digests of files and folders, remembered by size and time of change so that big weights are read once."""
+"""Content digests of files and folders, remembered by size, times and inode so that big weights are read once."""
 
 from __future__ import annotations
 
@@ -18,8 +18,11 @@ def file_digest(path: Path, memory: Path | None = None) -> str:
     stat = path.stat()
     if memory is None or stat.st_size < _BIG:
         return _read(path)
-    key = hashlib.sha256(f"{path.resolve()}|{stat.st_size}|{stat.st_mtime_ns}|{stat.st_ino}".encode()).hexdigest()
-    note = memory / f"{key}.json"
+    # st_ctime_ns: whoever writes into a file can set its time of change back, but not that
+    key = hashlib.sha256(
+        f"{path.resolve()}|{stat.st_size}|{stat.st_mtime_ns}|{stat.st_ctime_ns}|{stat.st_ino}".encode()
+    )
+    note = memory / f"{key.hexdigest()}.json"
     known = _remembered(note)
     if known:
         return known
@@ -43,8 +46,8 @@ def combined(files: tuple[ArtifactFile, ...]) -> str:
 
 
 def model_digest(folder: Path, memory: Path | None = None) -> str:
-    """Digest of what makes a model folder behave as it does: weights, config, tokenizer, template."""
-    kept = {".safetensors", ".json", ".jinja", ".model", ".txt"}
+    """Digest of what makes a model folder behave as it does: weights, config, tokenizer, template, own code."""
+    kept = {".safetensors", ".json", ".jinja", ".model", ".txt", ".tiktoken", ".py"}
     return combined(tuple(f for f in folder_files(folder, memory) if Path(f.path).suffix in kept))
 
 

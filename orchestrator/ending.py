@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from orchestrator import harness, launchers
-from orchestrator.errors import HandoffError, RunInterrupted, StorageError, WorkerFailed
+from orchestrator.errors import HandoffError, PostTrainError, RunInterrupted, StorageError, WorkerFailed
 from orchestrator.events import EventReader
 from orchestrator.leash import EXIT_STOPPED
 
@@ -23,7 +23,9 @@ class Ending:
         killed: we ended it, because somebody asked twice.
         done, stopped, saving: what its last state says.
         error: the first error event.
+        begun: everything was loaded, and training began.
         trained: a step was made.
+        objection: what was wrong with the files that went in when they had been loaded; the attempt was ended for it.
     """
 
     attempt: Path
@@ -36,7 +38,9 @@ class Ending:
     metrics: dict[str, Any] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
     handoffs: list[dict[str, Any]] = field(default_factory=list)
+    begun: bool = False
     trained: bool = False
+    objection: PostTrainError | None = None
     saving: bool = False
 
     @property
@@ -59,6 +63,7 @@ class Ending:
             self.error = event
         elif kind == "state":
             self.pid = event.get("pid", self.pid)
+            self.begun = self.begun or event.get("state") == "training"
             self.saving = event.get("state") == "saving"
             self.done, self.stopped = event.get("state") == "done", event.get("state") == "stopped"
 
@@ -69,8 +74,11 @@ class Ending:
             RunInterrupted: it stopped on request.
             StorageError: the disk was full.
             HandoffError: the model taken up is not the one that was made.
+            DataError, HandoffError: what went in was changed while it was loaded.
             WorkerFailed: anything else.
         """
+        if self.objection:
+            raise self.objection
         if self.killed or self.stopped or self.code == EXIT_STOPPED:
             raise RunInterrupted("stopped; nothing that was saved is lost")
         if self.error:

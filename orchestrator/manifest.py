@@ -63,6 +63,7 @@ class Manifest(Part):
         start: the model it starts from.
         origins: dotted setting -> where its value came from.
         fingerprint: hash of `identity`, the payload that makes the run what it is.
+        plan: digest of the plan that it executes; None for runs of earlier versions.
         metrics: final numbers by name.
         probe: what the model answered when it was made: the behavioural checksum its takers are held to.
         handoffs: where this run compared a model it took up with its maker's probe, and by how much they differed.
@@ -77,6 +78,7 @@ class Manifest(Part):
     start: ModelRef
     origins: dict[str, str] = {}
     fingerprint: str
+    plan: str | None = None
     identity: dict[str, Any] = {}
     pipeline: str | None = Field(None, description="Id shared by the stages of one pipeline run.")
     parents: tuple[Parent, ...] = ()

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from orchestrator import artifacts, atomic, attempt, bases, blame, envs, inputs, manifest, provenance, registry
+from orchestrator import artifacts, atomic, attempt, blame, envs, inputs, manifest, provenance, registry, sealed, taken
 from orchestrator.ending import Ending
 from orchestrator.errors import (
     DataError,
@@ -23,7 +23,7 @@ from orchestrator.errors import (
 from orchestrator.harness import PROBE_FILE
 from orchestrator.interrupt import Interrupt
 from orchestrator.lock import owned, wait_for_workers
-from orchestrator.manifest import Attempt, Failure, Manifest
+from orchestrator.manifest import Attempt, Failure, Manifest, Parent
 from orchestrator.plan import RunPlan, load_plan
 from orchestrator.progress import Progress
 from orchestrator.rundir import RunDir
@@ -50,9 +50,7 @@ class Runner:
             RunInterrupted, WorkerFailed, HandoffError, StorageError, EnvironmentMissing, OutputExists.
         """
         self._environment(plan)
-        self._unchanged(plan)
-        bases.require_unchanged(plan, self.say)
-        folder, record = RunDir(plan.run_dir), self._record(plan)
+        folder, record = RunDir(plan.run_dir), self._record(plan, taken.require_as_recorded(plan, self.say))
         folder.create()
         with owned(plan.run_dir):
             self._write(folder, plan)  # first: whatever has a manifest can be resumed
@@ -71,10 +69,9 @@ class Runner:
             if record.state == "SUCCEEDED":
                 raise UsageError(f"{run.id} is finished; there is nothing to resume", fix="start a new run")
             plan = load_plan(run.path)
+            sealed.require_as_planned(plan, record)
             self._environment(plan)
-            self._unchanged(plan)
-            bases.require_unchanged(plan, self.say)
-            self._current(plan)
+            taken.require_as_recorded(plan, self.say)
             folder = RunDir(run.path)
             folder.recall()
             wait_for_workers(run.path, self.say)
@@ -87,18 +84,7 @@ class Runner:
         if lock is not None and not plan.env.ready and plan.env.variant != "given":
             envs.install(lock, plan.env.name, plan.env.variant, say=self.say)
 
-    def _unchanged(self, plan: RunPlan) -> None:
-        """Refuse data, a model or code that changed since the plan: its fingerprint would name what never went in."""
-        changed = inputs.changed(plan.spec, plan.identity["inputs"], self.say)
-        if changed:
-            raise DataError(
-                f"{', '.join(changed)} changed since the run was planned",
-                where=", ".join(changed.values()),
-                why="a run is what its fingerprint says, and a resumed run is the run it was",
-                fix="put the old content back, or start a new run",
-            )
-
-    def _record(self, plan: RunPlan) -> Manifest:
+    def _record(self, plan: RunPlan, parents: tuple[Parent, ...]) -> Manifest:
         environment = {"backend": plan.spec.backend, "variant": plan.env.variant, "key": plan.env.key}
         return Manifest(
             id=plan.run_id,
@@ -109,26 +95,13 @@ class Runner:
             start=plan.model,
             origins=plan.origins,
             fingerprint=plan.fingerprint,
+            plan=sealed.digest(plan),
             identity=plan.identity,
             pipeline=plan.pipeline,
-            parents=tuple(self._current(plan)),
+            parents=parents,
             data=tuple(inputs.data_parents(plan.spec, plan.identity["inputs"])),
             provenance=provenance.collect(plan.machine, environment | {"packages": plan.env.packages or {}}),
         )
-
-    def _current(self, plan: RunPlan) -> list[manifest.Parent]:
-        """Parents with the digests they have now, each checked: what was made must be what is taken."""
-        taken = []
-        for parent in plan.parents:
-            found = manifest.read(parent.path)
-            artifact = found.artifact("adapter", "model")
-            if artifact is None or not artifacts.intact(parent.path, artifact):
-                why = "a stage never starts from something other than what its parent made"
-                raise HandoffError(
-                    f"the files of {parent.run} are not those its manifest records", where=str(parent.path), why=why
-                )
-            taken.append(parent.model_copy(update={"digest": artifact.digest}))
-        return taken
 
     def _write(self, folder: RunDir, plan: RunPlan) -> None:
         atomic.write_json(plan.run_dir / "plan.json", plan.model_dump(mode="json", by_alias=True))
@@ -143,7 +116,7 @@ class Runner:
         record = record.changed(attempts=(*record.attempts, begun))
         manifest.write(plan.run_dir, record)
         with Interrupt() as interrupt:
-            ending = attempt.run(plan, number, resumed, interrupt, self.progress)
+            ending = attempt.run(plan, number, resumed, interrupt, self.progress, look=lambda: taken.objection(plan))
             self.asked_to_stop = interrupt.count > 0
         return self._finish(plan, record, ending)
 
@@ -151,12 +124,14 @@ class Runner:
         error: PostTrainError | None = None
         try:
             ending.check()
+            if not ending.begun and (changed := taken.objection(plan)):  # merge, eval and verify read till their end
+                raise changed
             made = artifacts.collect(plan.run_dir, plan.native.expected if plan.native else (), plan.model)
             record = record.changed(state="SUCCEEDED", artifacts=made)
         except RunInterrupted as stopped:
             self._advise(stopped, plan, ending)
             error, record = stopped, record.changed(state="INTERRUPTED")
-        except (WorkerFailed, HandoffError, StorageError) as failed:
+        except (WorkerFailed, DataError, HandoffError, StorageError) as failed:
             self._advise(failed, plan, ending)
             error, record = failed, record.changed(state="FAILED", failure=_failure(failed, ending))
         last = record.attempts[-1].model_copy(

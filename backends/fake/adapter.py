@@ -10,7 +10,7 @@ from orchestrator.nearest import nearest
 from orchestrator.spec import JUDGING_STAGES, TRAINING_STAGES, RunSpec
 
 _BEHAVIOURS = ("silent", "garbage", "hollow", "fail", "ignore_stop", "unsaved")
-_KEYS = {"steps", "seconds_per_step", "die_at", "exit_code", "surprise", *_BEHAVIOURS}
+_KEYS = {"steps", "seconds_per_step", "die_at", "exit_code", "surprise", "spoil", *_BEHAVIOURS}
 
 
 class FakeBackend:

@@ -57,6 +57,9 @@ def _misbehave_at_start(job: dict[str, Any], harness: Harness) -> None:
     if job.get("silent"):
         os._exit(job.get("exit_code", 0))
     harness.events.emit("state", state="loading")
+    for path in job.get("spoil", []):
+        with Path(path).open("a") as file:
+            file.write(" ")
     if job.get("surprise"):
         raise ValueError(" ".join(job["surprise"]))
 

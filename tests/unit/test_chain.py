@@ -20,6 +20,7 @@ from orchestrator.store import Store
 
 if TYPE_CHECKING:
     from tests.conftest import Cli, Write
+    from tests.unit.conftest import Replan
 
 MakePlans = Callable[..., list[RunPlan]]
 MACHINE = Machine(cores=2, memory=2**34)
@@ -202,7 +203,7 @@ def test_a_whole_pipeline_is_reused_and_a_changed_seed_is_not(
 
 
 def test_a_stopped_pipeline_goes_on(
-    cli: Cli, write: Write, plans: MakePlans, pipeline: dict[str, Any], runs: Path
+    cli: Cli, write: Write, plans: MakePlans, pipeline: dict[str, Any], runs: Path, replan: Replan
 ) -> None:
     pipeline["stages"][1]["native"] = {"silent": True, "exit_code": 75}
     path = str(write("p.yaml", pipeline))
@@ -217,8 +218,7 @@ def test_a_stopped_pipeline_goes_on(
         ("merge", False, None),
         ("eval", False, None),
     ]
-    native = stopped.path / "native/fake.json"
-    native.write_text(native.read_text().replace('"silent": true', '"silent": false'))
+    replan(stopped.path, '"silent": true', '"silent": false')
     assert [run["state"] for run in run_all(cli, write, pipeline, "--reuse")] == ["SUCCEEDED"] * 5
 
 

@@ -33,6 +33,26 @@ def test_a_big_file_is_read_once_and_again_when_it_changed(
     assert digest.file_digest(path, memory) == hashlib.sha256(b"abcdefgh").hexdigest() != first
 
 
+def test_a_big_file_that_changed_and_got_its_old_time_back_is_read_again(
+    write: Write, work: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(digest, "_BIG", 4)
+    path, memory = write("f", b"12345678"), work / "memory"
+    before, stat = digest.file_digest(path, memory), path.stat()
+    with path.open("r+b") as file:
+        file.write(b"2")
+    os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+    assert digest.file_digest(path, memory) != before
+
+
+def test_a_models_own_code_counts(write: Write, work: Path) -> None:
+    """With `trust_remote_code` it is what answers."""
+    write("m/config.json", "{}")
+    before = digest.model_digest(work / "m")
+    write("m/modeling_own.py", "pass")
+    assert digest.model_digest(work / "m") != before
+
+
 def test_a_damaged_memory_is_no_answer(write: Write, work: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(digest, "_BIG", 4)
     path, memory = write("f", b"12345678"), work / "memory"

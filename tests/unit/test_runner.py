@@ -14,10 +14,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from orchestrator import process
+from orchestrator.plan import load_plan
 from orchestrator.store import Run, Store
 
 if TYPE_CHECKING:
     from tests.conftest import Cli, Said, Start, Write
+    from tests.unit.conftest import Replan
 
 Sft = Callable[..., "Said"]
 
@@ -236,17 +238,14 @@ def test_the_manifest_says_running_before_the_worker_starts(
     assert [(s["state"], [a["state"] for a in s["attempts"]]) for s in seen] == [("RUNNING", ["RUNNING"])]
 
 
-def test_a_vanished_interpreter_is_named(sft: Sft, runs: Path, cli: Cli) -> None:
+def test_a_vanished_interpreter_is_named(sft: Sft, runs: Path, cli: Cli, replan: Replan) -> None:
     sft(code=8, die_at=3)
-    plan = only(runs).path / "plan.json"
-    raw = json.loads(plan.read_text())
-    raw["env"]["python"] = "/nowhere/python"
-    plan.write_text(json.dumps(raw))
+    replan(only(runs).path, str(load_plan(only(runs).path).env.python), "/nowhere/python")
     assert "the environment's Python is gone" in cli("run", "--resume", "t", code=4).err
     assert only(runs).manifest.state in ("INTERRUPTED", "FAILED")
 
 
-def test_once_to_stop_and_save(start: Start, runs: Path, base: Path, chat: Path, cli: Cli) -> None:
+def test_once_to_stop_and_save(start: Start, runs: Path, base: Path, chat: Path, cli: Cli, replan: Replan) -> None:
     child = start(*words(base, chat, seconds_per_step=0.05, steps=400))
     until(lambda: trains(runs), child)
     child.send_signal(signal.SIGINT)
@@ -257,8 +256,7 @@ def test_once_to_stop_and_save(start: Start, runs: Path, base: Path, chat: Path,
     assert "Traceback" not in out + err
     m = only(runs).manifest
     assert (m.state, m.attempts[0].exit_code) == ("INTERRUPTED", 75)
-    native = only(runs).path / "native" / "fake.json"
-    native.write_text(native.read_text().replace('"seconds_per_step": 0.05', '"seconds_per_step": 0'))
+    replan(only(runs).path, '"seconds_per_step": 0.05', '"seconds_per_step": 0')
     cli("run", "--resume", "latest")
     assert only(runs).manifest.state == "SUCCEEDED"
 
@@ -278,7 +276,7 @@ def test_twice_to_end_at_once(start: Start, runs: Path, base: Path, chat: Path) 
 
 
 def test_a_killed_orchestrator_leaves_no_worker_and_a_resumable_run(
-    start: Start, runs: Path, base: Path, chat: Path, cli: Cli
+    start: Start, runs: Path, base: Path, chat: Path, cli: Cli, replan: Replan
 ) -> None:
     child = start(*words(base, chat, seconds_per_step=0.1, steps=40))
     until(lambda: trains(runs), child)
@@ -288,8 +286,7 @@ def test_a_killed_orchestrator_leaves_no_worker_and_a_resumable_run(
     assert json.loads((only(runs).path / "manifest.json").read_text())["state"] == "RUNNING"
     assert "INTERRUPTED" in cli("runs", "list").out
     until(lambda: not process.alive(worker), seconds=60)
-    native = only(runs).path / "native" / "fake.json"
-    native.write_text(native.read_text().replace('"seconds_per_step": 0.1', '"seconds_per_step": 0'))
+    replan(only(runs).path, '"seconds_per_step": 0.1', '"seconds_per_step": 0')
     cli("sft", "--resume", "t")
     assert only(runs).manifest.state == "SUCCEEDED"
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from orchestrator import manifest
 from orchestrator.harness import PROBE_VARIABLE, UNPROVED_VARIABLE
 from orchestrator.plan import load_plan
 from orchestrator.store import Store
@@ -37,7 +38,9 @@ def test_whoever_takes_the_model_up_is_told(train: tuple[str, ...], cli: Cli, ru
 
 def test_with_proof_the_next_worker_is_given_the_probe(train: tuple[str, ...], cli: Cli, runs: Path) -> None:
     cli(*train)
-    (Store(runs).find("t").path / "probe.json").write_text("{}")
+    made = Store(runs).find("t")
+    manifest.write(made.path, made.manifest.model_copy(update={"probe": {}}))
+    (made.path / "probe.json").write_text("{}")
     said = cli("merge", "t-sft", "--backend", "fake", "--name", "m")
     assert "proof" not in said.err
     environment = load_plan(Store(runs).find("m").path).environment
