@@ -13,7 +13,7 @@ from pydantic import Field
 
 from orchestrator.findings import Finding
 from orchestrator.hardware import Machine
-from orchestrator.spec import Method, Part, RunSpec, Stage
+from orchestrator.spec import Method, Part, RunSpec, Stage, TaskSpec
 
 ArtifactKind = Literal["adapter", "model", "report"]
 
@@ -67,6 +67,14 @@ class Leak(Part):
     how: str
 
 
+class Learned(Part):
+    """What a run of the chain was trained on: a file of rows, or a task."""
+
+    run: str
+    rows: Path | None = None
+    task: TaskSpec | None = None
+
+
 class Job(Part):
     """What an adapter may know beside the spec: where, on what, and from which models.
 
@@ -76,6 +84,7 @@ class Job(Part):
         compare: the models an eval compares, oldest first; empty elsewhere.
         against: labels of those that the others are compared with; empty: each with the one before.
         leaks: items of an eval that the chain was trained on.
+        learned: what the chain was trained on and only the worker of an eval can look at, because it runs a task.
         machine: the hardware found here.
         packages: distribution name -> version in the backend environment; None while it is not installed.
         python: interpreter of that environment, whose files may be looked at; None while it is not installed.
@@ -89,6 +98,7 @@ class Job(Part):
     compare: tuple[ModelRef, ...] = ()
     against: tuple[str, ...] = ()
     leaks: tuple[Leak, ...] = ()
+    learned: tuple[Learned, ...] = ()
     machine: Machine
     packages: dict[str, str] | None = None
     python: Path | None = None
@@ -145,7 +155,7 @@ class Capabilities(Part):
         cadence: native keys, dotted, that say how long to train, or how often to log, validate and save. Where a run is
             bounded from outside, they give way.
         keys: setting -> the dotted keys of the first native file that it may be written to.
-        tasks: runs tasks, which have an environment of their own, in stage grpo.
+        tasks: runs tasks, which have an environment of their own, in the stages grpo and eval that it has.
         reward_functions: runs plain reward functions over rows of prompts there.
         stand_in: trains nothing, so that nobody is offered it.
     """

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from orchestrator.backend import ArtifactKind, ModelRef
+from orchestrator.backend import ArtifactKind, Learned, ModelRef
 from orchestrator.errors import HandoffError, ModelError, RunNotFound, UsageError
 from orchestrator.harness import PROBE_FILE
 from orchestrator.manifest import Parent
-from orchestrator.spec import JUDGING_STAGES, RunSpec, Stage
+from orchestrator.spec import JUDGING_STAGES, RunSpec, Stage, TaskSpec
 from orchestrator.store import Run, named
 
 
@@ -26,6 +26,7 @@ class Link:
         digest: of the output, once it exists.
         parents: ids of the runs it starts from.
         rows: the file with the rows it was trained on; None where there is none that we can read.
+        task: what it was trained on instead.
     """
 
     run: str
@@ -39,6 +40,7 @@ class Link:
     digest: str | None
     parents: tuple[str, ...]
     rows: Path | None = None
+    task: TaskSpec | None = None
 
     @property
     def model(self) -> ModelRef:
@@ -92,6 +94,7 @@ def link(run: Run) -> Link:
         digest=artifact.digest if artifact else None,
         parents=tuple(p.run for p in m.parents),
         rows=rows_of(m.spec),
+        task=task_of(m.spec),
     )
 
 
@@ -100,16 +103,35 @@ def rows_of(spec: RunSpec) -> Path | None:
     return Path(spec.data.train) if spec.trains and spec.data.train else None
 
 
+def task_of(spec: RunSpec) -> TaskSpec | None:
+    """The task that a stage trains on."""
+    return spec.task if spec.trains and spec.task.name else None
+
+
 def datasets(targets: list[Link], lookup: Lookup) -> dict[Path, str]:
     """Every file that the targets' chains were trained on, with the run that was."""
     found: dict[Path, str] = {}
+    for one in _ancestors(targets, lookup):
+        if one.rows:
+            found.setdefault(one.rows, one.run)
+    return found
+
+
+def learned(targets: list[Link], lookup: Lookup) -> list[Learned]:
+    """Every file and every task that the targets' chains were trained on, each once, the newest first."""
+    links = list(_ancestors(targets, lookup))
+    files = [Learned(run=run, rows=rows) for rows, run in datasets(targets, lookup).items()]
+    tasks = {one.task.model_dump_json(): Learned(run=one.run, task=one.task) for one in reversed(links) if one.task}
+    return [*files, *reversed(tasks.values())]
+
+
+def _ancestors(targets: list[Link], lookup: Lookup) -> Iterator[Link]:
+    """The targets and all they come from."""
     waiting = list(targets)
     while waiting:
         one = waiting.pop()
-        if one.rows:
-            found.setdefault(one.rows, one.run)
+        yield one
         waiting += map(lookup, one.parents)
-    return found
 
 
 def _kind(kind: ArtifactKind) -> Literal["adapter", "model"] | None:

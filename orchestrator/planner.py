@@ -168,6 +168,7 @@ class Planner:
         inputs.require_files(spec, Path(model.path))
         env = envs.locate(spec.backend, backend.lock(), self.machine, self.env)
         own = {rows: run_id} if (rows := chain.rows_of(spec)) else {}
+        learned = chain.learned(parents, self._link) if spec.stage == "eval" else []
         leaks = leak.look(spec, lambda: chain.datasets(parents, self._link) | own, self.say)
         train = look.facts.get("data.train")
         job = Job(
@@ -176,6 +177,7 @@ class Planner:
             compare=compared.models,
             against=compared.against,
             leaks=leaks.found,
+            learned=tuple(one for one in learned if spec.task.name or one.task),
             machine=self.machine,
             packages=env.packages,
             python=env.python if env.ready else None,
@@ -187,7 +189,7 @@ class Planner:
         found = accept(
             [
                 *resolved.findings,
-                *combinations.check(spec, backend),
+                *combinations.check(spec, backend, learned),
                 *look.findings,
                 *task.check(spec, backend),
                 *leaks.findings,
@@ -275,4 +277,5 @@ def _planned(plan: RunPlan) -> Link:
         digest=None,
         parents=tuple(p.run for p in plan.parents),
         rows=chain.rows_of(plan.spec),
+        task=chain.task_of(plan.spec),
     )

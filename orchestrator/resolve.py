@@ -35,7 +35,7 @@ def resolve(recipe: Recipe, index: int, flags: Settings) -> Resolved:
     """
     stage, method = kind(recipe, index, flags)
     chosen = prepared.expand(_layers(recipe, index, flags, stage, method), stage)
-    problems = _misplaced(recipe.stages[index] | flags, stage, method)
+    problems = [*_misplaced(recipe.stages[index] | flags, stage, method), *_overruled(chosen, stage)]
     spec = _validate(chosen, problems)
     if problems or spec is None:
         where = str(recipe.path) if recipe.path else None
@@ -109,14 +109,27 @@ def _layers(recipe: Recipe, index: int, flags: Settings, stage: Stage, method: M
     model = ("model.path", "model.revision") if "from" in given else ()
     shared = {k: v for k, v in recipe.defaults.items() if meaningful(k, stage, method) and k not in model}
     named = {"name": Value(recipe.name, "recipe's name")} if recipe.name else {}
+    played = {"eval.metric": Value("task", "default with a task")} if _plays(shared | given, stage) else {}
     dropped = _left_out(recipe, index, flags).keys() | ({"native"} if _emptied(flags) else set())
-    return {k: v for k, v in (ours | named | shared | given).items() if k not in dropped}
+    return {k: v for k, v in (ours | named | played | shared | given).items() if k not in dropped}
+
+
+def _plays(given: Settings, stage: Stage) -> bool:
+    """Whether it is an eval of a task."""
+    return stage == "eval" and "task.name" in given and given["task.name"].value is not None
 
 
 def _misplaced(given: Settings, stage: Stage, method: Method) -> list[str]:
     known = set(settings())  # others are told of as unknown, once
     wrong = [k for k in given if k in known and not meaningful(k, stage, method)]
     return [f"{given[k].origin}: `{k}` has no effect in stage {stage} with method {method}; remove it" for k in wrong]
+
+
+def _overruled(chosen: Settings, stage: Stage) -> list[str]:
+    key = "eval.max_new_tokens"
+    if not _plays(chosen, stage) or key not in chosen:
+        return []
+    return [f"{chosen[key].origin}: `{key}` has no effect on a task, whose own limits say how long a message is"]
 
 
 def _validate(chosen: Settings, problems: list[str]) -> RunSpec | None:

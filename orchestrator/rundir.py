@@ -68,7 +68,7 @@ class RunDir:
         here = Path(__file__).resolve().parent.parent
         with atomic.storage(self.pythonpath):
             self.pythonpath.mkdir(parents=True, exist_ok=True)
-            for package in ("orchestrator", "backends"):
+            for package in ("orchestrator", "backends", "data_prep"):
                 link = self.pythonpath / package
                 if not link.is_symlink():
                     link.symlink_to(here / package)

@@ -125,12 +125,18 @@ class RlSpec(Setting):
 
 
 class TaskSpec(Setting):
-    """What RL optimises, instead of prompts and reward functions: samples, an environment, rewards (grpo)."""
+    """What RL optimises, instead of prompts and reward functions: samples, an environment, rewards (grpo, eval)."""
 
     name: str | None = Field(
         None, min_length=1, description="A task that comes along, or `file.py[:FUNCTION]`; see `post-train tasks`."
     )
     options: dict[str, str | int | float | bool] = Field({}, description="Options of the task, by name.")
+
+    @property
+    def texts(self) -> dict[str, str]:
+        """The options as the texts that a command line would give."""
+        given = self.options.items()
+        return {name: str(value).lower() if isinstance(value, bool) else str(value) for name, value in given}
 
 
 class MergeSpec(Setting):
@@ -143,7 +149,7 @@ class EvalSpec(Setting):
     """Held-out comparison of the models of one chain."""
 
     metric: str = Field(
-        "exact", description="exact, contains, choice, regex, regex:PATTERN, math, or reward:file.py:function."
+        "exact", description="exact, contains, choice, regex, regex:PATTERN, math, reward:file.py:function, or task."
     )
     against: list[str] = Field(
         [], description="Models to compare with: labels of the chain, or runs. Empty: all, each with the one before."
@@ -155,9 +161,11 @@ class EvalSpec(Setting):
     temperature: float = Field(0.0, ge=0, description="0 takes the likeliest token; above, answers are sampled.")
     top_p: float = Field(1.0, gt=0, le=1, description="Sample from the likeliest tokens that hold this probability.")
     seed: int = Field(0, ge=0, lt=2**32, description="Seed of sampling; each item draws from its own stream.")
-    max_new_tokens: int = Field(256, gt=0, description="Longest answer, tokens.")
+    max_new_tokens: int = Field(256, gt=0, description="Longest answer, tokens; a task has limits of its own.")
     batch_size: int = Field(32, gt=0, description="Prompts generated together; no answer depends on it.")
-    max_items: int | None = Field(None, gt=0, description="Evaluate only the first N items.")
+    max_items: int | None = Field(
+        None, gt=0, description="Evaluate only the first N items; of a task, N that the seed draws."
+    )
 
 
 class HardwareSpec(Setting):

@@ -17,7 +17,7 @@ _BY_STAGE: dict[Stage, tuple[str, ...]] = {
     "dpo": (*_TRAINING, "rl.beta", "rl.loss_type"),
     "grpo": (*_TRAINING, "rl", "task"),
     "merge": (*_COMMON, "merge"),
-    "eval": (*_PROVED, "eval", "data.eval"),
+    "eval": (*_PROVED, "eval", "data.eval", "task"),
     "verify": _COMMON,
 }
 OPEN = ("native.", "task.options.")

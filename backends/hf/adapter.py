@@ -11,13 +11,13 @@ from orchestrator.spec import RunSpec
 
 
 class HfBackend:
-    """Merges an adapter into its base, compares models on held-out items, and verifies one."""
+    """Merges an adapter into its base, compares models on held-out items or a task, and verifies one."""
 
     name = "hf"
     summary = "Adapter merge and evaluation with transformers and PEFT."
 
     def capabilities(self) -> Capabilities:
-        return Capabilities(methods={"merge": (), "eval": (), "verify": ()})
+        return Capabilities(methods={"merge": (), "eval": (), "verify": ()}, tasks=True)
 
     def lock(self) -> EnvLock:
         return EnvLock(folder=Path(__file__).parent / "env")

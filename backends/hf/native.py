@@ -12,6 +12,8 @@ from orchestrator.spec import RunSpec
 KEYS: dict[str, tuple[str, ...]] = {"merge": ("max_shard_bytes",), "eval": ("chat_template_kwargs",), "verify": ()}
 """Stage -> keys of `native:` that the worker knows."""
 
+TASK = "task"
+"""The metric that plays a task."""
 MAX_SHARD_BYTES = 5_000_000_000
 
 _HEADER = """\
@@ -42,15 +44,37 @@ def _eval(spec: RunSpec, job: Job) -> dict[str, Any]:
     return {
         "stage": "eval",
         "models": [_model(ref) for ref in job.compare or (job.model,)],
-        "data": spec.data.eval,
-        **spec.eval.model_dump(exclude={"max_leaked"}),
+        **_asked(spec),
         "against": list(job.against),
         "leaks": [leak.model_dump(mode="json") for leak in job.leaks],
+        **_learned(spec, job),
         "dtype": spec.model.dtype,
         "attention": spec.model.attention,
         "chat_template_kwargs": spec.native.get("chat_template_kwargs", {}),
         "output": str(job.run_dir / "artifacts" / "report"),
     }
+
+
+def _asked(spec: RunSpec) -> dict[str, Any]:
+    """The items, or the task, whose own limits say how long a message is; and how answers are made and judged."""
+    settings = spec.eval.model_dump(exclude={"max_leaked"})
+    if not spec.task.name:
+        return {"data": spec.data.eval, **settings}
+    settings.pop("max_new_tokens")
+    return {"task": {"name": spec.task.name, "options": spec.task.texts}, **settings}
+
+
+def _learned(spec: RunSpec, job: Job) -> dict[str, Any]:
+    """What the items are held against here, because it takes running a task."""
+    if not job.learned:
+        return {}
+    found = [
+        {"run": one.run, "rows": str(one.rows)}
+        if one.task is None
+        else {"run": one.run, "task": {"name": one.task.name, "options": one.task.texts}}
+        for one in job.learned
+    ]
+    return {"learned": found, "max_leaked": spec.eval.max_leaked}
 
 
 def _verify(spec: RunSpec, job: Job) -> dict[str, Any]:

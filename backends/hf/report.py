@@ -1,4 +1,5 @@
-"""What an eval leaves: report.json (all of it), items.jsonl (every answer), summary.md (a table).
+"""What an eval leaves: report.json (all of it), items.jsonl (every answer), summary.md (a table), and where a task was
+played, conversations/MODEL.md.
 
 Standard library only.
 """
@@ -7,11 +8,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from backends.hf.conversations import page
+from backends.hf.summary import SOLVED, summary
 from backends.trainer.comparing import difference
 from backends.trainer.items import Item
 from backends.trainer.statistics import bootstrap, is_binary, wilson
@@ -28,6 +31,8 @@ class Result:
         generated: tokens generated for each item, the end token included.
         ended: whether each answer came to its end within the token limit.
         prompts_digest: sha256 over the prompt token ids that the model saw.
+        rewards: of a task: each reward's number for every item, by name.
+        episodes: of a task: what is kept of every episode beside its answer and its score.
     """
 
     label: str
@@ -37,6 +42,17 @@ class Result:
     ended: tuple[bool, ...]
     seconds: float
     prompts_digest: str
+    rewards: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    episodes: tuple[Row, ...] = ()
+
+
+def solved(results: Sequence[Result]) -> list[Result]:
+    """The same with a reward `solved`, 1 where all rewards are: only if there are several, and all are 0 or 1."""
+    graded = not all(is_binary(values) for one in results for values in one.rewards.values())
+    if graded or len(results[0].rewards) < 2 or SOLVED in results[0].rewards:
+        return list(results)
+    whole = [tuple(map(min, zip(*one.rewards.values(), strict=True))) for one in results]
+    return [replace(one, rewards={**one.rewards, SOLVED: done}) for one, done in zip(results, whole, strict=True)]
 
 
 def compare(results: Sequence[Result], against: Sequence[str] = ()) -> list[Row]:
@@ -61,53 +77,65 @@ def write(folder: Path, settings: Row, items: Sequence[Item], results: Sequence[
     report = {
         "metric": settings["metric"],
         "items": len(items),
-        "data_sha256": hashlib.sha256(Path(settings["data"]).read_bytes()).hexdigest(),
+        "data_sha256": _data(settings, items),
         "settings": {k: v for k, v in settings.items() if k not in ("stage", "output")},
         "same_prompts": len({result.prompts_digest for result in results}) == 1,
         "models": list(rows),
         "gates": judged(settings.get("gates", ()), rows),
     }
     (folder / "report.json").write_text(json.dumps(report, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-    lines = (json.dumps(_answered(n, item, results), ensure_ascii=False) for n, item in enumerate(items))
+    answered = [_answered(n, item, results) for n, item in enumerate(items)]
+    lines = (json.dumps(row, ensure_ascii=False) for row in answered)
     (folder / "items.jsonl").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-    (folder / "summary.md").write_text(_summary(report), encoding="utf-8")
+    (folder / "summary.md").write_text(summary(report), encoding="utf-8")
+    for row in rows if results[0].episodes else ():
+        (folder / "conversations").mkdir(exist_ok=True)
+        (folder / "conversations" / f"{row['label']}.md").write_text(page(row, answered), encoding="utf-8")
+
+
+def _data(settings: Row, items: Sequence[Item]) -> str:
+    """sha256 of the items' file, or over the contents of a task's samples."""
+    if "data" in settings:
+        return hashlib.sha256(Path(settings["data"]).read_bytes()).hexdigest()
+    return hashlib.sha256("".join(item.columns["digest"] for item in items).encode()).hexdigest()
 
 
 def _row(result: Result, others: Sequence[Result]) -> Row:
-    n, binary = len(result.scores), is_binary(result.scores)
-    low, high = wilson(sum(result.scores), n) if binary else bootstrap(result.scores)
+    n = len(result.scores)
+    rewards = {
+        name: _measured(result.label, values, [(other.label, other.rewards[name]) for other in others])
+        for name, values in result.rewards.items()
+    }
     return {
         "label": result.label,
-        "score": sum(result.scores) / n,
-        "interval": [low, high],
-        "interval_kind": "wilson" if binary else "bootstrap",
+        **_measured(result.label, result.scores, [(other.label, other.scores) for other in others]),
         "mean_generated_tokens": sum(result.generated) / n,
         "share_cut_at_limit": result.ended.count(False) / n,
         "seconds": round(result.seconds, 3),
         "prompts_digest": result.prompts_digest,
-        "differences": [difference(result.label, result.scores, other.label, other.scores) for other in others],
+        **({"rewards": rewards} if rewards else {}),
+    }
+
+
+def _measured(label: str, values: Sequence[float], others: Sequence[tuple[str, Sequence[float]]]) -> Row:
+    n, binary = len(values), is_binary(values)
+    low, high = wilson(sum(values), n) if binary else bootstrap(values)
+    return {
+        "score": sum(values) / n,
+        "interval": [low, high],
+        "interval_kind": "wilson" if binary else "bootstrap",
+        "differences": [difference(label, values, name, scores) for name, scores in others],
     }
 
 
 def _answered(number: int, item: Item, results: Sequence[Result]) -> Row:
-    models = {r.label: {"answer": r.answers[number], "score": r.scores[number]} for r in results}
-    return {"item": number, "prompt": item.prompt, "expected": item.expected, "models": models}
+    models = {r.label: {"answer": r.answers[number], "score": r.scores[number], **_kept(r, number)} for r in results}
+    return {"item": number, **_sample(item), "prompt": item.prompt, "expected": item.expected, "models": models}
 
 
-def _summary(report: Row) -> str:
-    """A table, and under it the differences in words, the gates, and what puts the scores in doubt."""
-    head = f"{report['items']} items, metric `{report['metric']}`, intervals 95 %.\n\n"
-    table = "| model | score | interval | cut at limit |\n|---|---|---|---|\n"
-    said = [f"{change['sentence']}." for row in report["models"] for change in row["differences"]]
-    said += [gate.line(one) for one in report["gates"]]
-    leaked = report["settings"].get("leaks") or []
-    said += [f"{len(leaked)} of {report['items']} items stand in the training data of the chain."] if leaked else []
-    if not report["same_prompts"]:
-        said.append("The models did not see the same prompt tokens: templates or tokenizers differ.")
-    return head + table + "".join(map(_line, report["models"])) + "".join(f"\n{text}\n" for text in said)
+def _sample(item: Item) -> Row:
+    return {"sample": item.columns["sample"]} if "sample" in item.columns else {}
 
 
-def _line(row: Row) -> str:
-    low, high = row["interval"]
-    cut = 100 * row["share_cut_at_limit"]
-    return f"| {row['label']} | {row['score']:.3f} | {low:.3f} to {high:.3f} | {cut:.1f} % |\n"
+def _kept(result: Result, number: int) -> Row:
+    return result.episodes[number] if result.episodes else {}

@@ -24,6 +24,10 @@ def work(harness: Harness, native_file: Path) -> None:
         from backends.hf.worker_merge import merge
 
         merge(harness, settings)
+    elif settings["stage"] == "eval" and "task" in settings:
+        from backends.hf.worker_play import evaluate as play
+
+        play(harness, settings)
     elif settings["stage"] == "eval":
         from backends.hf.worker_eval import evaluate
 

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import gc
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
+
+import torch
 
 from backends.hf import worker_model, worker_taken
 from backends.hf.worker_adapter import Adapter
 from backends.trainer import prompts as prompt_files
+from backends.trainer.handoff import require_same
 from backends.trainer.items import Item
 from backends.trainer.prompts import Ids, Reader
+from orchestrator.events import EventWriter
 from orchestrator.harness import Harness, WorkError
 
 
@@ -27,7 +32,45 @@ class Contestant:
     probe: str | None
 
 
-def contestants(harness: Harness, settings: dict[str, Any], items: list[Item]) -> list[Contestant]:
+class Asked(Protocol):
+    """What all models are asked.
+
+    Attributes:
+        chat: it is asked through the chat template.
+    """
+
+    chat: bool
+
+    def render(self, reader: Reader) -> list[Ids]:
+        """The tokens of each prompt."""
+
+    def require_room(self, label: str, room: int, longest: int) -> None:
+        """See that a model has positions for the longest prompt and what follows.
+
+        Raises:
+            WorkError: it has not.
+        """
+
+
+class Questions:
+    """Items, each with one answer."""
+
+    def __init__(self, items: list[Item], options: dict[str, Any], new: int) -> None:
+        self._items, self._options, self._new = items, options, new
+        self.chat = not isinstance(items[0].prompt, str)
+
+    def render(self, reader: Reader) -> list[Ids]:
+        return prompt_files.render(reader, self._items, self._options)
+
+    def require_room(self, label: str, room: int, longest: int) -> None:
+        if longest + self._new > room:
+            text = (
+                f"{label} has {room} positions; the longest prompt has {longest} tokens, and {self._new} may be added"
+            )
+            raise WorkError("eval.too_long", text, fix="lower eval.max_new_tokens, or leave out the longest items")
+
+
+def contestants(harness: Harness, settings: dict[str, Any], asked: Asked) -> list[Contestant]:
     """Every model of the comparison, in its order.
 
     Raises:
@@ -39,16 +82,33 @@ def contestants(harness: Harness, settings: dict[str, Any], items: list[Item]) -
     template = next((r.tokenizer.chat_template for r in reversed(readers) if r.tokenizer.chat_template), None)
     found = list[Contestant]()
     for (folder, adapter), reader, model in zip(files, readers, settings["models"], strict=True):
-        if template and not reader.tokenizer.chat_template and not isinstance(items[0].prompt, str):
+        if template and not reader.tokenizer.chat_template and asked.chat:
             text = f"{model['label']} has no chat template of its own; it gets the one of the other models"
             harness.events.emit("warning", code="eval.template_lent", message=text)
             reader = _reader(folder, adapter, model, options, template)  # noqa: PLW2901
-        prompts = prompt_files.render(reader, items, options)
-        _check_room(folder, model, prompts, settings["max_new_tokens"])
+        prompts = asked.render(reader)
+        _check_room(folder, model, prompts, asked)
         trust, probe = bool(model["trust_remote_code"]), model.get("probe")
         found.append(Contestant(model["label"], folder, adapter, trust, reader, prompts, probe))
-    _warn(harness, found, options, chat=not isinstance(items[0].prompt, str))
+    _warn(harness, found, options, chat=asked.chat)
     return found
+
+
+def loaded(one: Contestant, settings: dict[str, Any], events: EventWriter) -> Any:
+    """The model, compared with where it was made. Let go of it before the next one comes."""
+    gc.collect()
+    torch.cuda.empty_cache()
+    where = worker_model.device()
+    dtype = worker_model.dtype_of(settings["dtype"], where)
+    model: Any = worker_model.load(
+        one.folder, trust=one.trust, dtype=dtype, where=where, attention=settings["attention"]
+    )
+    worker_model.check_vocabulary(one.reader.tokenizer, model.get_input_embeddings().weight.shape[0], one.reader.folder)
+    if one.adapter:
+        model = worker_model.attach(model, one.adapter)
+    if one.probe:
+        require_same(model, one.reader.tokenizer, events, one.label, one.probe)
+    return model
 
 
 def _reader(
@@ -58,12 +118,10 @@ def _reader(
     return prompt_files.reader(folder, own, trust=bool(model["trust_remote_code"]), options=options, template=template)
 
 
-def _check_room(folder: Path, model: dict[str, Any], prompts: list[Ids], new: int) -> None:
+def _check_room(folder: Path, model: dict[str, Any], prompts: list[Ids], asked: Asked) -> None:
     config = worker_model.config_of(folder, bool(model["trust_remote_code"])).get_text_config()
-    room, longest = getattr(config, "max_position_embeddings", None), max(map(len, prompts))
-    if room is not None and longest + new > room:
-        text = f"{model['label']} has {room} positions; the longest prompt has {longest} tokens, and {new} may be added"
-        raise WorkError("eval.too_long", text, fix="lower eval.max_new_tokens, or leave out the longest items")
+    if (room := getattr(config, "max_position_embeddings", None)) is not None:
+        asked.require_room(model["label"], room, max(map(len, prompts)))
 
 
 def _warn(harness: Harness, found: list[Contestant], options: dict[str, Any], *, chat: bool) -> None:

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import gc
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import torch
-
-from backends.hf import report, worker_model, worker_publish
-from backends.hf.worker_contestants import Contestant, contestants
+from backends.hf import report, worker_publish
+from backends.hf.worker_contestants import Contestant, Questions, contestants, loaded
+from backends.hf.worker_leaks import look
 from backends.trainer import items as item_files
 from backends.trainer import judging
 from backends.trainer.generate import Answer, answers
-from backends.trainer.handoff import require_same
 from backends.trainer.items import Item
 from backends.trainer.prompts import Reader, digest
 from backends.trainer.sampling import Sampling
@@ -43,13 +40,15 @@ def evaluate(harness: Harness, settings: dict[str, Any]) -> None:
     Raises:
         WorkError: items, models or metric that can't be used; all that can be known before generating is found before.
     """
-    contest = Contest(harness, settings, _items(settings), judging.load(settings["metric"]))
-    found = contestants(harness, settings, contest.items)
+    items = _items(settings)
+    contest = Contest(harness, look(harness.events, settings, items), items, judging.load(settings["metric"]))
+    asked = Questions(contest.items, settings["chat_template_kwargs"], settings["max_new_tokens"])
+    found = contestants(harness, settings, asked)
     partial = worker_publish.begin(Path(settings["output"]))
     harness.events.emit("state", state="evaluating", total=len(contest.items) * len(found))
     results = [_run(contest, one, number * len(contest.items)) for number, one in enumerate(found)]
     rows = report.compare(results, settings["against"])
-    report.write(partial, settings, contest.items, results, rows)
+    report.write(partial, contest.settings, contest.items, results, rows)
     worker_publish.publish(partial, Path(settings["output"]))
     harness.events.emit("result", metrics={f"{row['label']}.score": row["score"] for row in rows})
 
@@ -88,33 +87,17 @@ def _run(contest: Contest, one: Contestant, done: int) -> report.Result:
 
 
 def _answers(contest: Contest, one: Contestant, progress: Callable[[int], None]) -> list[Answer]:
-    """Load, compare with where it was made, answer, and let go of the model before the next one comes."""
     settings = contest.settings
-    where = worker_model.device()
-    dtype = worker_model.dtype_of(settings["dtype"], where)
-    model: Any = worker_model.load(
-        one.folder, trust=one.trust, dtype=dtype, where=where, attention=settings["attention"]
-    )
-    worker_model.check_vocabulary(one.reader.tokenizer, model.get_input_embeddings().weight.shape[0], one.reader.folder)
-    if one.adapter:
-        model = worker_model.attach(model, one.adapter)
-    if one.probe:
-        require_same(model, one.reader.tokenizer, contest.harness.events, one.label, one.probe)
-    pad = one.reader.tokenizer.pad_token_id
-    found = answers(
-        model,
+    return answers(
+        loaded(one, settings, contest.harness.events),
         one.prompts,
         ends=one.reader.ends,
-        pad=min(one.reader.ends) if pad is None else pad,
+        pad=one.reader.pad,
         batch_size=settings["batch_size"],
         max_new_tokens=settings["max_new_tokens"],
         sampling=Sampling(settings["temperature"], settings["top_p"], settings["seed"]),
         progress=progress,
     )
-    del model
-    gc.collect()
-    torch.cuda.empty_cache()
-    return found
 
 
 def _written(reader: Reader, answer: Answer) -> Written:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
+
+from backends.trainer import conversation
 
 Record = dict[str, Any]
 """One line of `rollout_samples.jsonl`."""
@@ -60,9 +61,7 @@ def _episode(record: Record) -> Iterable[str]:
     parts = ", ".join(f"{name} {_number(value):.4g}" for name, value in (record.get("reward_breakdown") or {}).items())
     about = f"{record.get('status')}, advantage {_number(record.get('advantage')):.3g}"
     yield from ("", f"## Reward {_number(record.get('reward')):.4g} ({parts}): {about}")
-    for message in _messages(record.get("turns") or []):
-        yield from ("", f"**{message.get('role')}**", "")
-        yield from (f"    {line}" for line in _text(message).splitlines())
+    yield from conversation.lines(_messages(record.get("turns") or []))
 
 
 def _messages(turns: list[Record]) -> list[Record]:
@@ -72,15 +71,6 @@ def _messages(turns: list[Record]) -> list[Record]:
     last = turns[-1]
     said = last.get("completion_message")
     return [*last.get("prompt_messages", ()), *([said] if said else []), *last.get("env_messages", ())]
-
-
-def _text(message: Record) -> str:
-    content = message.get("content")
-    said = [content if isinstance(content, str) else json.dumps(content, ensure_ascii=False)] if content else []
-    if thought := message.get("reasoning_content"):
-        said.insert(0, f"(thinks) {thought}")
-    calls = [call.get("function", call) for call in message.get("tool_calls") or () if isinstance(call, dict)]
-    return "\n".join([*said, *(f"-> {call.get('name')} {call.get('arguments')}" for call in calls)])
 
 
 def _number(value: Any) -> float:

@@ -158,12 +158,9 @@ def _sized(loss: str) -> str:
 
 
 def _task(spec: RunSpec, titan: Titan, choice: Choice) -> dict[str, object]:
-    options = {
-        name: str(value).lower() if isinstance(value, bool) else str(value) for name, value in spec.task.options.items()
-    }
     return {
         "task": repr(spec.task.name),
-        "options": repr(options),
+        "options": repr(spec.task.texts),
         "truncation": titan.truncation_reward,
         "normalize": titan.normalize_advantages,
         "timeout": titan.step_timeout,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -18,11 +18,16 @@ Ids = list[int]
 
 @dataclass(frozen=True)
 class Answer:
-    """What a model wrote: token ids without the end token, whether it came to its end, and how many it generated."""
+    """What a model wrote: token ids without the end token, whether it came to its end, and how many it generated.
+
+    Attributes:
+        end: the token that it ended with, if it did.
+    """
 
     ids: tuple[int, ...]
     ended: bool
     generated: int
+    end: int | None = None
 
 
 def answers(
@@ -34,6 +39,7 @@ def answers(
     batch_size: int,
     max_new_tokens: int,
     sampling: Sampling = GREEDY,
+    streams: Sequence[int] | None = None,
     progress: Callable[[int], None],
 ) -> list[Answer]:
     """One answer for each prompt, in the order of the prompts.
@@ -42,7 +48,8 @@ def answers(
     fit in memory fails at once. Padding is on the left and masked, so an answer doesn't depend on its neighbours.
 
     Args:
-        sampling: how tokens are chosen; a prompt's place in `prompts` is the number of its stream.
+        sampling: how tokens are chosen.
+        streams: number of each prompt's stream of random numbers; unset: its place in `prompts`.
         progress: called with the number of prompts answered so far.
     """
     order = sorted(range(len(prompts)), key=lambda i: -len(prompts[i]))
@@ -50,10 +57,11 @@ def answers(
         do_sample=False, max_new_tokens=max_new_tokens, eos_token_id=sorted(ends), pad_token_id=pad
     )
     found: dict[int, Answer] = {}
+    numbers = range(len(prompts)) if streams is None else streams
     with _only(model, config):
         for start in range(0, len(order), batch_size):
             batch = order[start : start + batch_size]
-            rows = _generate(model, [prompts[i] for i in batch], pad, processors(sampling, batch))
+            rows = _generate(model, [prompts[i] for i in batch], pad, processors(sampling, [numbers[i] for i in batch]))
             found.update({i: _answer(row, ends) for i, row in zip(batch, rows, strict=True)})
             progress(len(found))
     return [found[i] for i in range(len(prompts))]
@@ -87,4 +95,4 @@ def _answer(row: Ids, ends: frozenset[int]) -> Answer:
     end = next((n for n, token in enumerate(row) if token in ends), None)
     if end is None:
         return Answer(tuple(row), False, len(row))
-    return Answer(tuple(row[:end]), True, end + 1)
+    return Answer(tuple(row[:end]), True, end + 1, row[end])

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from backends.trainer.chat import Chat
 from backends.trainer.speaker import Batch, Generate, Speaker, Track
 from orchestrator.errors import PostTrainError
 from orchestrator.harness import WorkError
-from orchestrator.tasks import Episode, Sample, Scores, Task, judge, load, play
+from orchestrator.tasks import Episode, Opening, Sample, Scores, Task, judge, load, play
+from orchestrator.tasks.playing import naming
 
 
 @dataclass(frozen=True)
@@ -34,18 +35,51 @@ def loaded(name: str, options: dict[str, str]) -> Task:
         raise work_error(error) from error
 
 
-def played(task: Task, samples: Sequence[Sample], chat: Chat, generate: Generate, context: int) -> list[Played]:
+def played(
+    task: Task,
+    samples: Sequence[Sample],
+    chat: Chat,
+    generate: Generate,
+    context: int,
+    *,
+    finished: Callable[[], None] = lambda: None,
+) -> list[Played]:
     """An episode for each sample, all of them together.
 
     Args:
         generate: is given the places of the samples as the numbers of their episodes.
         context: tokens that an episode may have in all.
+        finished: called at the end of each episode.
 
     Raises:
         WorkError: the environment, a reward or the chat template failed.
     """
     try:
-        return asyncio.run(_together(task, samples, chat, generate, context))
+        return asyncio.run(_together(task, samples, chat, generate, context, finished=finished))
+    except PostTrainError as error:
+        raise work_error(error) from error
+
+
+def openings(task: Task, samples: Sequence[Sample]) -> list[Opening]:
+    """What an episode of each sample opens with.
+
+    Raises:
+        WorkError: the environment failed.
+    """
+
+    async def each(sample: Sample) -> Opening:
+        with naming(task, sample):
+            environment = task.environment(sample)
+            try:
+                return await environment.init()
+            finally:
+                await environment.close()
+
+    async def one_by_one() -> list[Opening]:
+        return [await each(sample) for sample in samples]
+
+    try:
+        return asyncio.run(one_by_one())
     except PostTrainError as error:
         raise work_error(error) from error
 
@@ -57,7 +91,7 @@ def work_error(error: PostTrainError) -> WorkError:
 
 
 async def _together(
-    task: Task, samples: Sequence[Sample], chat: Chat, generate: Generate, context: int
+    task: Task, samples: Sequence[Sample], chat: Chat, generate: Generate, context: int, *, finished: Callable[[], None]
 ) -> list[Played]:
     batch = Batch(generate, len(samples))
     speakers = [Speaker(chat, batch, context, number) for number in range(len(samples))]
@@ -65,6 +99,7 @@ async def _together(
     async def one(sample: Sample, speaker: Speaker) -> Episode:
         episode = await play(task, sample, speaker)
         batch.leave()
+        finished()
         return episode
 
     episodes = await asyncio.gather(*(one(s, v) for s, v in zip(samples, speakers, strict=True)))

@@ -35,6 +35,12 @@ class Reader:
     ends: frozenset[int]
     opening: tuple[int, ...]
 
+    @property
+    def pad(self) -> int:
+        """What fills a shorter prompt; masked, so that any will do."""
+        found = self.tokenizer.pad_token_id
+        return min(self.ends) if found is None else int(found)
+
     def text(self, ids: Ids) -> str:
         """Ids as text, without special tokens: what GRPO gives to reward functions."""
         return str(self.tokenizer.decode(ids, skip_special_tokens=True))

@@ -54,7 +54,7 @@ def document(spec: RunSpec, job: Job) -> Kwargs:
         sections["quantization"] = _quantization(spec, chosen) | native(spec, "quantization")
     sections["data"] = _data(spec)
     if spec.task.name:
-        sections["task"] = {"name": spec.task.name, "options": options_of(spec.task.options)}
+        sections["task"] = {"name": spec.task.name, "options": spec.task.texts}
     elif spec.stage == "grpo":
         sections["rewards"] = list(spec.rl.reward)
     if spec.stage == "grpo" and spec.rl.held_out:
@@ -156,11 +156,6 @@ def _data(spec: RunSpec) -> Kwargs:
     elif spec.stage == "grpo":
         data["max_prompt_length"] = training.max_length - spec.rl.max_completion_length
     return data
-
-
-def options_of(given: dict[str, str | int | float | bool]) -> dict[str, str]:
-    """Options of a task as the texts that a command line would give."""
-    return {name: str(value).lower() if isinstance(value, bool) else str(value) for name, value in given.items()}
 
 
 def _held_out(spec: RunSpec) -> Kwargs:

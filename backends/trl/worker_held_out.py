@@ -57,14 +57,14 @@ class HeldOut(TrainerCallback):  # type: ignore[misc]
             self._harness.events.emit("warning", code="reward.gamed", message=warning)
 
     def _answer(self, model: Any) -> tuple[list[Written], int]:
-        training, pad = model.training, self._reader.tokenizer.pad_token_id
+        training = model.training
         model.eval()
         try:
             found = answers(
                 model,
                 self._prompts,
                 ends=self._reader.ends,
-                pad=min(self._reader.ends) if pad is None else pad,
+                pad=self._reader.pad,
                 batch_size=self._settings["batch_size"],
                 max_new_tokens=self._settings["max_new_tokens"],
                 progress=lambda _: None,

@@ -14,16 +14,21 @@ from orchestrator.recipe import Value
 @click.argument("runs_named", metavar="[RUN]...", nargs=-1)
 @click.option("--data", help="Held-out items, JSONL with prompt and answer.")
 @click.option("--metric", help="exact, contains, choice, regex, regex:PATTERN, math, or reward:file.py:function.")
+@click.option(
+    "--task", metavar="NAME|FILE.py", help="Task to play, instead of items: its validation samples, its rewards."
+)
+@options.TASK_OPTION
 @click.option("--against", metavar="MODEL,...", help="Compare with these only: base, sft, ... of the chain, or runs.")
 @click.option("--gate", "gates", multiple=True, help="What must hold, e.g. accuracy>=sft-0.01; else exit code 10.")
 @options.stage_options
 def command(
     runs_named: tuple[str, ...], data: str | None, against: str | None, gates: tuple[str, ...], **given: Any
 ) -> None:
-    """Compare base, SFT and RL model of the chains that RUN... end, on the same held-out items.
+    """Compare base, SFT and RL model of the chains that RUN... end, on the same held-out items, or playing a task.
 
     \b
     post-train eval latest --data held_out.jsonl --metric exact
+    post-train eval my-grpo --task my_task.py --against base,sft
     post-train eval latest --against base,sft --data held_out.jsonl --metric math --gate "accuracy>=sft-0.01"
     """
     given["parents"] = given["parents"] or runs_named

@@ -30,6 +30,9 @@ SMOKE = click.option(
 PROOF = click.option(
     "--no-proof", is_flag=True, help="Neither measure nor compare models at hand-offs; recorded, and shown ever after."
 )
+TASK_OPTION = click.option(
+    "--task-option", "task_options", multiple=True, metavar="NAME=VALUE", help="Option of the task."
+)
 DRY = click.option("--dry-run", is_flag=True, help="Show what would run; start nothing.")
 
 _STAGE = (
@@ -109,7 +112,8 @@ def flags(given: dict[str, Any]) -> Settings:
         named["proof"] = Value(False, "--no-proof")
     if given.get("parents"):
         named["from"] = Value(list(given["parents"]), "--from")
-    return named | sets(given.get("sets", ()))
+    options = tuple(f"task.options.{text}" for text in given.get("task_options", ()))
+    return named | sets(options) | sets(given.get("sets", ()))
 
 
 def sets(texts: tuple[str, ...]) -> Settings:

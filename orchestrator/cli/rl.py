@@ -18,7 +18,7 @@ from orchestrator.recipe import Value
     "--reward", "rewards", multiple=True, metavar="FILE.py:FUNCTION", help="Reward function (grpo); may be repeated."
 )
 @click.option("--task", metavar="NAME|FILE.py", help="Task to learn (grpo), instead of prompts and rewards.")
-@click.option("--task-option", "task_options", multiple=True, metavar="NAME=VALUE", help="Option of the task.")
+@options.TASK_OPTION
 @options.training_options
 def command(**given: Any) -> None:
     """Reinforcement learning with a programmatic reward (GRPO), or preference optimisation (DPO).
@@ -35,6 +35,4 @@ def command(**given: Any) -> None:
     settings = options.flags(given)
     if given["rewards"]:
         settings["rl.reward"] = Value(list(given["rewards"]), "--reward")
-    if given["task_options"]:
-        settings |= options.sets(tuple(f"task.options.{text}" for text in given["task_options"]))
     return stage.execute(stage.stage_recipe(given["algorithm"], given), settings, stage.request(given))

@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Sequence
 from typing import Any
 
 from orchestrator import credential
-from orchestrator.backend import Backend
+from orchestrator.backend import Backend, Learned
 from orchestrator.findings import Finding
 from orchestrator.nearest import nearest
-from orchestrator.spec import RunSpec
+from orchestrator.spec import RunSpec, TaskSpec
 
 _FILE = "name a JSONL file: {0} in the recipe, or --set {0}=FILE"
 """What every command takes; only stage commands have --data."""
 
 
-def check(spec: RunSpec, backend: Backend) -> list[Finding]:
-    """Errors of stage, method, sharding, data and parents, whatever the engine."""
+def check(spec: RunSpec, backend: Backend, learned: Sequence[Learned] = ()) -> list[Finding]:
+    """Errors of stage, method, sharding, data and parents, whatever the engine.
+
+    Args:
+        learned: what the chain of an eval was trained on.
+    """
     return [
         *_supported(spec, backend),
         *_sharding(spec, backend),
         *_inputs(spec, backend),
+        *_held_out(spec, learned),
         *_secrets(spec.native, "native"),
     ]
 
@@ -56,6 +63,23 @@ def _sharding(spec: RunSpec, backend: Backend) -> list[Finding]:
     return found
 
 
+def _held_out(spec: RunSpec, learned: Sequence[Learned]) -> list[Finding]:
+    """An eval without anything to ask."""
+    if spec.stage != "eval" or spec.data.eval or spec.task.name:
+        return []
+    fix = f"{_FILE.format('data.eval')}; or play a task: --task NAME|FILE.py"
+    for one in learned:
+        if one.task:
+            fix = f"{one.run} was trained on a task, whose validation samples are played with: {_words(one.task)}"
+    return [_error("data.missing", "eval has no held-out items", fix, "data.eval")]
+
+
+def _words(task: TaskSpec) -> str:
+    """A task as flags."""
+    options = [f"--task-option {shlex.quote(f'{name}={text}')}" for name, text in task.texts.items()]
+    return " ".join([f"--task {shlex.quote(task.name or '')}", *options])
+
+
 def _secrets(native: dict[str, Any], at: str) -> list[Finding]:
     """A credential in a recipe would be written into the manifest, the plan and the native files."""
     found = []
@@ -83,8 +107,6 @@ def _inputs(spec: RunSpec, backend: Backend) -> list[Finding]:
         found.append(
             _error("data.missing", f"stage {spec.stage} has no data", _FILE.format("data.train"), "data.train")
         )
-    if spec.stage == "eval" and not spec.data.eval:
-        found.append(_error("data.missing", "eval has no held-out items", _FILE.format("data.eval"), "data.eval"))
     if spec.training.eval_steps and not spec.data.eval and not spec.task.name:
         message = "training.eval_steps without held-out rows"
         found.append(

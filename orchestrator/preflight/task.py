@@ -12,13 +12,23 @@ from orchestrator.nearest import nearest
 from orchestrator.spec import RunSpec
 from orchestrator.tasks.loading import Reference, find
 
+METRIC = "task"
+"""What `eval.metric` is where a task is played."""
+
 
 def check(spec: RunSpec, backend: Backend) -> list[Finding]:
     """A task that can't be found or made, or that something else contradicts."""
     if not spec.task.name:
-        lonely = [_error("unnamed", "options of a task, but no task", "name it with --task", "task.options")]
-        return lonely if spec.task.options else []
+        return list(_unnamed(spec))
     return [*_alone(spec, backend), *_written(spec, spec.task.name)]
+
+
+def _unnamed(spec: RunSpec) -> Iterator[Finding]:
+    if spec.task.options:
+        yield _error("unnamed", "options of a task, but no task", "name it with --task", "task.options")
+    if spec.stage == "eval" and spec.eval.metric == METRIC and spec.data.eval:
+        message = "the metric `task` plays a task, and none is named"
+        yield _error("unnamed", message, "name it with --task NAME|FILE.py", "eval.metric")
 
 
 def _alone(spec: RunSpec, backend: Backend) -> Iterator[Finding]:
@@ -28,6 +38,9 @@ def _alone(spec: RunSpec, backend: Backend) -> Iterator[Finding]:
     if spec.rl.reward:
         message = "both a task and reward functions: a task has rewards of its own"
         yield _error("reward", message, "drop rl.reward, or add a reward to the task", "rl.reward")
+    if spec.stage == "eval" and spec.eval.metric != METRIC:
+        message = f"both a task and the metric {spec.eval.metric!r}: a task is judged by rewards of its own"
+        yield _error("metric", message, "drop eval.metric, or name items with data.eval instead", "eval.metric")
     for setting, path in (("data.train", spec.data.train), ("data.eval", spec.data.eval)):
         if path:
             message = f"both a task and {setting}: a task has samples of its own"

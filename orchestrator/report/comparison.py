@@ -14,7 +14,7 @@ _ROW, _BAR = 44, 18
 def comparison(found: Evaluation) -> Html:
     """Everything about the scores."""
     note = f"{found.items} held-out items, metric {found.metric}. {_method(found)}"
-    parts = (_bars(found), _table(found), _changes(found), _gates(found))
+    parts = (_bars(found), _table(found), _rewards(found), _changes(found), _gates(found))
     return join(*_sentences(found), *parts, element("p", note, class_="quiet"))
 
 
@@ -82,6 +82,17 @@ def _row(model: Model) -> list[object]:
     tokens, cut = f"{model.mean_generated_tokens:.1f}", f"{100 * model.share_cut_at_limit:.1f} %"
     name = element("th", model.label, scope="row")
     return [name, score(model.score), span(model.interval), tokens, cut]
+
+
+def _rewards(found: Evaluation) -> Html | None:
+    """The rewards of a task, where it has several."""
+    names = list(found.models[0].rewards)
+    rows = [[element("th", model.label, scope="row"), *_parts(model)] for model in found.models]
+    return table(["model", *names], rows, class_="numbers") if len(names) > 1 else None
+
+
+def _parts(model: Model) -> list[str]:
+    return [f"{score(part.score)} ({span(part.interval)})" for part in model.rewards.values()]
 
 
 def _changes(found: Evaluation) -> Html | None:

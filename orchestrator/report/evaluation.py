@@ -44,8 +44,19 @@ class Gate(_Read):
     passed: bool
 
 
+class Part(_Read):
+    """One of the rewards of a task."""
+
+    score: float
+    interval: Interval
+    differences: tuple[Difference, ...] = ()
+
+
 class Model(_Read):
-    """One model's result. Interval: 95 %; `share_cut_at_limit`: answers that ran into the token limit."""
+    """One model's result. Interval: 95 %; `share_cut_at_limit`: answers that ran into the token limit.
+
+    Where a task was played, the score is the weighted mean of its `rewards`.
+    """
 
     label: str
     score: float
@@ -54,6 +65,7 @@ class Model(_Read):
     mean_generated_tokens: float
     share_cut_at_limit: float
     differences: tuple[Difference, ...] = ()
+    rewards: dict[str, Part] = {}
 
 
 class Evaluation(_Read):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from orchestrator import addressing, library
+from orchestrator import addressing, chain, library
 from orchestrator.errors import HandoffError, ModelError, PostTrainError, RunNotFound, UsageError
 from orchestrator.findings import errors
 from orchestrator.hardware import Machine
@@ -117,6 +117,34 @@ def test_names_of_earlier_stages_and_runs(plans: MakePlans, pipeline: dict[str, 
         plans(pipeline)
     pipeline["stages"][3] = {"stage": "eval", "model": str(base), "data": pipeline["stages"][3]["data"]}
     assert plans(pipeline)[4].parents == ()
+
+
+def test_an_eval_without_items_says_how_to_name_the_task_of_its_chain(
+    plans: MakePlans, pipeline: dict[str, Any]
+) -> None:
+    pipeline["stages"][1] = {"stage": "grpo", "task": {"name": "qa", "options": {"max_tokens": 9}}}
+    pipeline["stages"][3] = {"stage": "eval"}
+    made = plans(pipeline)
+    (finding,) = errors(made[-1].findings)
+    assert finding.code == "data.missing"
+    assert f"{made[2].run_id} was trained on a task" in (finding.fix or "")
+    assert (finding.fix or "").endswith("--task qa --task-option max_tokens=9")
+    pipeline["stages"][3] |= {"task": "qa"}
+    assert errors(plans(pipeline)[-1].findings) == []
+
+
+def test_what_a_chain_learned_is_every_file_and_every_task_once(
+    cli: Cli, base: Path, chat: Path, held_out: Path, runs: Path
+) -> None:
+    fake = ("--backend", "fake", "--json")
+    first = cli("sft", *fake, "--method", "full", "--model", str(base), "--data", str(chat)).json[-1]["id"]
+    second = cli("rl", *fake, "--method", "full", "--from", first, "--task", "qa").json[-1]["id"]
+    third = cli("rl", *fake, "--method", "full", "--from", second, "--task", "qa").json[-1]["id"]
+    found = chain.learned([chain.link(Store(runs).find(third))], lambda one: chain.link(Store(runs).find(one)))
+    assert [(one.run, one.rows, one.task and one.task.name) for one in found] == [
+        (first, chat, None),
+        (third, None, "qa"),
+    ]
 
 
 def test_a_stage_name_that_two_stages_have_is_refused(plans: MakePlans, pipeline: dict[str, Any]) -> None:

@@ -7,7 +7,7 @@ from typing import get_args
 import pytest
 
 from orchestrator.spec import RunSpec, Stage
-from orchestrator.vocabulary import keys_of, meaningful, part_of, relevant, settings
+from orchestrator.vocabulary import OPEN, keys_of, meaningful, part_of, relevant, settings
 
 
 def test_settings_are_leaves_with_the_names_of_a_recipe() -> None:
@@ -30,6 +30,8 @@ def test_every_setting_means_something_somewhere() -> None:
         ("training.packing", {"sft"}),
         ("rl.beta", {"dpo", "grpo"}),
         ("rl.reward", {"grpo"}),
+        ("task.name", {"grpo", "eval"}),
+        ("task.options.x", {"grpo", "eval"}),
         ("merge.dtype", {"merge"}),
         ("eval.metric", {"eval"}),
         ("data.train", {"sft", "dpo", "grpo"}),
@@ -40,7 +42,7 @@ def test_every_setting_means_something_somewhere() -> None:
     ],
 )
 def test_where_a_setting_means_something(setting: str, stages: set[str]) -> None:
-    known = setting in set(settings()) or setting.startswith("native.")
+    known = setting in set(settings()) or setting.startswith(OPEN)
     assert {s for s in get_args(Stage) if known and meaningful(setting, s, "lora")} == stages
 
 

@@ -10,6 +10,7 @@ import pytest
 from backends.fake.adapter import FakeBackend
 from orchestrator import fingerprint, inputs, recipe
 from orchestrator.backend import Capabilities
+from orchestrator.errors import RecipeError
 from orchestrator.preflight import combinations, task
 from orchestrator.preflight.data import DataLook
 from orchestrator.resolve import resolve
@@ -45,6 +46,32 @@ def test_a_sound_task_needs_no_data(make_spec: MakeSpec, mine: Path) -> None:
         spec = make_spec(**BASE, task__name=name, training__eval_steps=2)
         assert codes(spec) == []
         assert combinations.check(spec, FakeBackend()) == []
+
+
+def test_an_eval_plays_a_task_instead_of_items(make_spec: MakeSpec, mine: Path) -> None:
+    spec = make_spec("eval", model__path="m", task__name="mine.py")
+    assert (spec.eval.metric, codes(spec), combinations.check(spec, FakeBackend())) == ("task", [], [])
+    assert make_spec("eval", model__path="m", data__eval="e").eval.metric == "exact"
+
+
+@pytest.mark.parametrize(
+    ("settings", "code"),
+    [
+        ({"task__name": "gone.py"}, "task.missing"),
+        ({"task__name": "qa", "eval__metric": "exact"}, "task.metric"),
+        ({"task__name": "qa", "data__eval": "e"}, "task.data"),
+        ({"task__options": {"data": "x"}, "data__eval": "e"}, "task.unnamed"),
+        ({"eval__metric": "task", "data__eval": "e"}, "task.unnamed"),
+    ],
+)
+def test_each_fault_of_an_eval_is_found(make_spec: MakeSpec, mine: Path, settings: dict[str, Any], code: str) -> None:
+    assert codes(make_spec("eval", model__path="m", **settings)) == [code]
+
+
+def test_the_length_of_an_answer_is_the_tasks_own(make_spec: MakeSpec) -> None:
+    with pytest.raises(RecipeError) as caught:
+        make_spec("eval", model__path="m", task__name="qa", eval__max_new_tokens=9)
+    assert "`eval.max_new_tokens` has no effect on a task" in caught.value.details[0]
 
 
 @pytest.mark.parametrize(

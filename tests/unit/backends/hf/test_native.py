@@ -9,7 +9,8 @@ import yaml
 
 from backends.hf.adapter import BACKEND
 from orchestrator import registry
-from orchestrator.backend import ModelRef
+from orchestrator.backend import Learned, ModelRef
+from orchestrator.spec import TaskSpec
 
 from .conftest import MakeJob, MakeSpec
 
@@ -48,6 +49,18 @@ def test_eval_file(make_spec: MakeSpec, make_job: MakeJob) -> None:
     )
     assert [(f.path, f.content) for f in native.files] == [("native/eval.yaml", (GOLDEN / "eval.yaml").read_text())]
     assert [(e.kind, e.path) for e in native.expected] == [("report", "artifacts/report")]
+
+
+def test_eval_of_a_task(make_spec: MakeSpec, make_job: MakeJob) -> None:
+    spec = make_spec("eval", task={"name": "/my/task.py", "options": {"strict": True}}, eval={"metric": "task"})
+    learned = (
+        Learned(run="chain-sft", rows=Path("/data/sft.jsonl")),
+        Learned(run="chain-grpo", task=TaskSpec(name="qa", options={"max_tokens": 9})),
+    )
+    job = make_job(Path("/runs/chain-eval"), ADAPTED).model_copy(update={"learned": learned})
+    (file,) = BACKEND.materialize(spec, job).files
+    assert file.content == (GOLDEN / "eval_task.yaml").read_text()
+    assert BACKEND.capabilities().tasks
 
 
 def test_eval_without_a_chain_takes_the_model_alone(make_spec: MakeSpec, make_job: MakeJob) -> None:

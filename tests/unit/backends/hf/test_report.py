@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -88,6 +89,56 @@ def test_files(tmp_path: Path) -> None:
     assert "gate FAILED: base>0.5 (0.5000 against 0.5000)" in summary
     assert "too few to show any difference" in summary
     assert "did not see the same prompt tokens" in summary
+
+
+def played(label: str, exact: list[float], form: list[float]) -> report.Result:
+    """A model that played a task with two rewards, three parts to one."""
+    totals = [0.75 * a + 0.25 * b for a, b in zip(exact, form, strict=True)]
+    said = [{"role": "assistant", "content": "hm", "tool_calls": [{"function": {"name": "bash", "arguments": "{}"}}]}]
+    episodes = tuple(
+        {"rewards": {"exact": a, "form": b}, "turns": 1, "end": "done", "messages": said}
+        for a, b in zip(exact, form, strict=True)
+    )
+    return replace(result(label, totals), rewards={"exact": tuple(exact), "form": tuple(form)}, episodes=episodes)
+
+
+def test_a_task_is_solved_where_all_of_its_rewards_are_one() -> None:
+    results = [played("sft", [0.0] * 8, [1.0] * 8), played("grpo", [1.0] * 7 + [0.0], [1.0] * 7 + [0.0])]
+    rows = report.compare(report.solved(results))
+    assert [row["score"] for row in rows] == [0.25, 0.875]
+    assert rows[1]["differences"][0]["test"] == "sign_flip"
+    assert {name: found["score"] for name, found in rows[1]["rewards"].items()} == {
+        **{"exact": 0.875, "form": 0.875, "solved": 0.875}
+    }
+    (change,) = rows[1]["rewards"]["solved"]["differences"]
+    assert (change["test"], change["better_items"], change["worse_items"]) == ("mcnemar", 7, 0)
+    assert change["sentence"].startswith("grpo is better than sft by 87.5 points")
+
+
+@pytest.mark.parametrize("exact", [[0.5, 1.0], [2.0, 0.0]])
+def test_graded_rewards_solve_nothing(exact: list[float]) -> None:
+    assert "solved" not in report.solved([played("sft", exact, [1.0, 1.0])])[0].rewards
+
+
+def test_one_reward_is_the_score_itself() -> None:
+    alone = replace(result("sft", [1.0, 0.0]), rewards={"exact": (1.0, 0.0)})
+    assert report.solved([alone])[0].rewards.keys() == {"exact"}
+
+
+def test_conversations_are_kept_to_be_read(tmp_path: Path) -> None:
+    items = [Item([{"role": "user", "content": "# why"}], None, {"sample": f"s{n}", "digest": "d"}) for n in range(2)]
+    results = report.solved([played("sft", [0.0, 1.0], [1.0, 1.0])])
+    rows = report.compare(results)
+    report.write(tmp_path, {"stage": "eval", "metric": "task", "output": "o"}, items, results, rows)
+    page = (tmp_path / "conversations" / "sft.md").read_text()
+    assert "## s0: reward 0.25 (exact 0, form 1), 1 turns, done\n\n**user**\n\n    # why\n" in page
+    assert "    hm\n    -> bash {}\n" in page
+    kept = [json.loads(line) for line in (tmp_path / "items.jsonl").read_text().splitlines()]
+    assert kept[1]["sample"] == "s1"
+    assert kept[1]["models"]["sft"]["rewards"] == {"exact": 1.0, "form": 1.0}
+    summary = (tmp_path / "summary.md").read_text()
+    assert "| model | score | interval | cut at limit | exact | form | solved |" in summary
+    assert "| sft | 0.625 | " in summary
 
 
 def test_named_models_are_what_the_others_are_held_against() -> None:
