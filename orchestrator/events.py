@@ -6,7 +6,7 @@ Every event has `type` and `time` (seconds since the epoch). The types and their
                 pid: of the engine's first process, when it starts
     doing       what: the part of a state that takes its time, in words, e.g. `reading the rows`
     step        step, total, metrics {name: number}; peak_memory: bytes of this rank so far
-    checkpoint  step, path, peak_memory
+    checkpoint  step, path, peak_memory; files {name: sha256}, where the worker digests what it saved
     sample      step, and the texts worth reading
     warning     code, message
     error       code, message, why, fix     the reason of the failure that follows

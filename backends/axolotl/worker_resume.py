@@ -21,7 +21,7 @@ def choose_checkpoint(cfg: Any, harness: Harness) -> None:
     cfg["auto_resume_from_checkpoints"] = False
     if not harness.resume:
         return
-    whole, _ = look(_folder(cfg), _ranks())
+    whole, _ = look(_folder(cfg), _ranks(), harness.run)
     if whole is None:
         message = "no whole checkpoint to resume from: starting over"
         harness.events.emit("warning", code="checkpoint.none", message=message)
@@ -35,7 +35,7 @@ def clear_broken(cfg: Any, harness: Harness) -> None:
     Only once every rank has chosen: one that looks later would see another folder.
     """
     if harness.resume and harness.rank == 0:
-        put_aside(look(_folder(cfg), _ranks())[1], harness.events)
+        put_aside(look(_folder(cfg), _ranks(), harness.run)[1], harness.events)
 
 
 def _folder(cfg: Any) -> Path:

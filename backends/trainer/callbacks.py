@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 from typing import Any
 
 from transformers import TrainerCallback
 
-from backends.trainer import memory
+from backends.trainer import memory, saved
 from orchestrator.events import EventWriter
 from orchestrator.harness import Harness, WorkError
 
@@ -49,8 +50,19 @@ class Progress(TrainerCallback):  # type: ignore[misc]
                 )
 
     def on_save(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-        path = f"{args.output_dir}/checkpoint-{state.global_step}"
-        self._events.emit("checkpoint", step=state.global_step, path=path, peak_memory=memory.peak())
+        path = Path(args.output_dir) / f"checkpoint-{state.global_step}"
+        _wait(args)
+        if args.process_index == 0:
+            told = {"step": state.global_step, "path": str(path), "files": saved.files(path)}
+            self._events.emit("checkpoint", **told, peak_memory=memory.peak())
+
+
+def _wait(args: Any) -> None:
+    """Until every rank has written its part of a checkpoint."""
+    if args.world_size > 1:
+        import torch
+
+        torch.distributed.barrier()
 
 
 class Stop(TrainerCallback):  # type: ignore[misc]

@@ -13,6 +13,7 @@ import struct
 import zipfile
 from pathlib import Path
 
+from backends.trainer import saved
 from orchestrator.events import EventWriter
 
 _NAME = re.compile(r"checkpoint-(\d+)")
@@ -21,27 +22,30 @@ Broken = tuple[Path, str]
 """A checkpoint, and what is wrong with it."""
 
 
-def newest_complete(folder: Path, ranks: int, events: EventWriter) -> Path | None:
+def newest_complete(folder: Path, ranks: int, events: EventWriter, run: Path | None = None) -> Path | None:
     """The newest whole checkpoint. Newer broken ones are renamed, so that the engine's rotation counts whole ones only.
 
     Args:
         ranks: processes that saved, and will resume.
+        run: whose events say what was saved; None for a command run by hand.
     """
-    whole, broken = look(folder, ranks)
+    whole, broken = look(folder, ranks, run)
     put_aside(broken, events)
     return whole
 
 
-def look(folder: Path, ranks: int) -> tuple[Path | None, list[Broken]]:
+def look(folder: Path, ranks: int, run: Path | None = None) -> tuple[Path | None, list[Broken]]:
     """The newest whole checkpoint, and the broken ones that are newer. Touches nothing: every rank may look.
 
     Args:
         ranks: processes that saved, and will resume.
+        run: whose events say what was saved; None for a command run by hand.
     """
+    recorded = saved.of(run)
     found = [(int(m.group(1)), path) for path in folder.glob("checkpoint-*") if (m := _NAME.fullmatch(path.name))]
     broken: list[Broken] = []
     for step, path in sorted(found, reverse=True):
-        fault = first_fault(path, step, ranks)
+        fault = first_fault(path, step, ranks) or saved.fault(path, recorded)
         if fault is None:
             return path, broken
         broken.append((path, fault))

@@ -88,7 +88,8 @@ def _resume_point(harness: Harness, args: Any) -> Path | None:
 
     from backends.trainer.checkpoint import newest_complete
 
-    found = [newest_complete(Path(args.output_dir), args.world_size, harness.events) if harness.rank == 0 else None]
+    folder, first = Path(args.output_dir), harness.rank == 0
+    found = [newest_complete(folder, args.world_size, harness.events, harness.run) if first else None]
     if args.world_size > 1:
         broadcast_object_list(found)
     if found[0] is None:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from backends.trainer.checkpoint import first_fault, look, newest_complete
+from backends.trainer.saved import files
 from orchestrator.events import EventReader, EventWriter
 
 
@@ -102,3 +103,56 @@ def test_shards_of_every_rank(make: Callable[[int], Path]) -> None:
         (path / folder / ".metadata").write_bytes(b"x")
     assert first_fault(path, 4, 2) is None
     assert "rng_state_2" in str(first_fault(path, 4, 3)) or "__2_0" in str(first_fault(path, 4, 3))
+
+
+@pytest.fixture
+def told(tmp_path: Path) -> Callable[..., Path]:
+    """A run whose events tell of checkpoints."""
+
+    def write(*checkpoints: Path, **more: object) -> Path:
+        attempt = tmp_path / "run" / "attempts" / "001"
+        attempt.mkdir(parents=True, exist_ok=True)
+        for path in checkpoints:
+            EventWriter(attempt / "events.jsonl").emit("checkpoint", path=str(path), **{"files": files(path)} | more)
+        return tmp_path / "run"
+
+    return write
+
+
+def test_a_checkpoint_as_it_was_saved(make: Callable[[int], Path], told: Callable[..., Path], tmp_path: Path) -> None:
+    path = make(10)
+    run = told(path)
+    (path / "tokens_state.json").write_text("{}")  # what an engine adds later is nothing that was saved
+    assert look(tmp_path, 1, run) == (path, [])
+
+
+def test_weights_that_only_look_whole(make: Callable[[int], Path], told: Callable[..., Path], tmp_path: Path) -> None:
+    older, newer = make(5), make(10)
+    run = told(older, newer)
+    weights = newer / "adapter_model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:-1] + b"x")
+    assert look(tmp_path, 1, run) == (older, [(newer, "adapter_model.safetensors: not as saved")])
+
+
+def test_a_checkpoint_that_the_run_never_saved(
+    make: Callable[[int], Path], told: Callable[..., Path], tmp_path: Path
+) -> None:
+    own, strange = make(5), make(99)
+    assert look(tmp_path, 1, told(own)) == (own, [(strange, "this run never told that it was saved")])
+
+
+def test_the_last_word_on_a_checkpoint_counts(
+    make: Callable[[int], Path], told: Callable[..., Path], tmp_path: Path
+) -> None:
+    """A resumed run saves the same step again."""
+    path = make(10)
+    told(path)
+    (path / "trainer_state.json").write_text('{"global_step": 10, "again": true}')
+    assert look(tmp_path, 1, told(path)) == (path, [])
+
+
+def test_events_of_an_earlier_version_name_no_files(
+    make: Callable[[int], Path], told: Callable[..., Path], tmp_path: Path
+) -> None:
+    path = make(10)
+    assert look(tmp_path, 1, told(path, files=None)) == (path, [])
