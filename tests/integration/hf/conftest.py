@@ -14,13 +14,14 @@ from typing import Any
 import pytest
 
 from backends.hf.adapter import BACKEND
-from orchestrator.backend import Job, ModelRef
+from orchestrator.backend import Job, Learned, ModelRef
 from orchestrator.hardware import Machine
 from orchestrator.spec import RunSpec
 
 HERE = Path(__file__).parent
 REPO = HERE.parents[2]
 PYTHON = "POST_TRAIN_TRL_PYTHON"
+_MACHINE = Machine(cores=1, memory=2**32)
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,9 @@ class Workshop:
     def __init__(self, python: str, root: Path) -> None:
         self.python, self.root, self._runs = python, root, 0
 
-    def prepare(self, stage: str, model: ModelRef, *compare: ModelRef, **parts: Any) -> Path:
+    def prepare(
+        self, stage: str, model: ModelRef, *compare: ModelRef, learned: tuple[Learned, ...] = (), **parts: Any
+    ) -> Path:
         """A run folder with its native file."""
         self._runs += 1
         run = self.root / f"run-{self._runs}"
@@ -66,7 +69,7 @@ class Workshop:
         training = {"learning_rate": 1e-4, "epochs": 1, "batch_size": 1, "gradient_accumulation": 1}
         fixed = {"name": "t", "stage": stage, "backend": "hf", "training": training}
         spec = RunSpec.model_validate({**fixed, "rl": {"beta": 0.0, "loss_type": "none"}, **parts})
-        job = Job(run_dir=run, model=model, compare=compare, machine=Machine(cores=1, memory=2**32))
+        job = Job(run_dir=run, model=model, compare=compare, learned=learned, machine=_MACHINE)
         for file in BACKEND.materialize(spec, job).files:
             (run / file.path).write_text(file.content)
         return run
