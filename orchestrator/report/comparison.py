@@ -87,12 +87,13 @@ def _row(model: Model) -> list[object]:
 def _rewards(found: Evaluation) -> Html | None:
     """The rewards of a task, where it has several."""
     names = list(found.models[0].rewards)
-    rows = [[element("th", model.label, scope="row"), *_parts(model)] for model in found.models]
+    rows = [_parts(model) for model in found.models]
     return table(["model", *names], rows, class_="numbers") if len(names) > 1 else None
 
 
-def _parts(model: Model) -> list[str]:
-    return [f"{score(part.score)} ({span(part.interval)})" for part in model.rewards.values()]
+def _parts(model: Model) -> list[object]:
+    parts = (f"{score(part.score)} ({span(part.interval)})" for part in model.rewards.values())
+    return [element("th", model.label, scope="row"), *parts]
 
 
 def _changes(found: Evaluation) -> Html | None:

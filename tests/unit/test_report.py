@@ -172,6 +172,15 @@ def test_an_eval_page_has_scores_chain_curves_answers_and_settings(shop: Worksho
     assert seen.words.index("grpo says 18") < seen.words.index("grpo says 1\n")
 
 
+def test_the_rewards_of_a_task_stand_beside_the_score(shop: Workshop) -> None:
+    parts = {"exact": {"score": 0.125, "interval": [0.1, 0.2]}, "form": {"score": 0.875, "interval": [0.8, 0.9]}}
+    found = report(*(model(label, 0.25) | {"rewards": parts} for label in ("base", "sft")))
+    shop.evaluation("a-eval-1", found, [item(0, base=0, sft=1)])
+    words = shop.page("a-eval-1").words
+    assert words.count("0.125 (0.100 to 0.200)") == words.count("0.875 (0.800 to 0.900)") == 2
+    assert words.index("exact") < words.index("form")
+
+
 def test_nothing_is_fetched_and_nothing_runs(shop: Workshop) -> None:
     shop.evaluation("a-eval-1", report(model("base", 0.5)), [item(1, base=1)])
     seen = shop.page("a-eval-1")

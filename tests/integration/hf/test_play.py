@@ -75,7 +75,7 @@ def played(engine: str, zoo: Path, tmp_path_factory: pytest.TempPathFactory) -> 
     mine.write_text(TASK)
     other.write_text(TASK)
     base, random = ModelRef(label="base", path=str(QUICKSTART)), ModelRef(label="random", path=str(zoo / "plain"))
-    drawn = {"temperature": 2.0}
+    drawn: dict[str, Any] = {"temperature": 2.0}
     seen = root / "seen.jsonl"
     seen.write_text(json.dumps({"prompt": "what is  52+34", "answer": "86"}) + "\n")  # sample 42, spaces and case aside
 

@@ -139,3 +139,12 @@ def test_a_run_records_its_task(cli: Cli, base: Path, mine: Path) -> None:
     assert manifest["spec"]["task"] == {"name": str(mine), "options": options}
     assert manifest["identity"]["inputs"].keys() >= {"task", "task.options.data"}
     assert "did you mean 'strict'" in cli(*words, "--task-option", "strcit=1", code=5).err
+
+
+def test_an_eval_records_its_task(cli: Cli, base: Path, mine: Path) -> None:
+    words = ("eval", "--backend", "fake", "--model", str(base), "--task", "mine.py", "--task-option", "strict=true")
+    (made,) = cli(*words, "--json").json
+    assert made["spec"]["task"] == {"name": str(mine), "options": {"strict": True}}
+    assert made["spec"]["eval"]["metric"] == "task"
+    assert "task" in made["identity"]["inputs"]
+    assert "a task is judged by rewards of its own" in cli(*words, "--metric", "math", code=5).err
