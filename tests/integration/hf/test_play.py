@@ -85,6 +85,11 @@ def played(engine: str, zoo: Path, tmp_path_factory: pytest.TempPathFactory) -> 
     bare = Path(shutil.copytree(QUICKSTART, root / "bare"))
     (bare / "chat_template.jinja").unlink()
     rows = Learned(run="a-sft", rows=seen)
+    caller = ModelRef(label="caller", path=str(shutil.copytree(QUICKSTART, root / "caller")))
+    (template,) = Path(engine).parents[1].glob("lib/python3*/site-packages/trl/chat_templates/qwen3.jinja")
+    shutil.copy(template, root / "caller" / "chat_template.jinja")
+    config = json.loads((root / "caller" / "config.json").read_text())
+    (root / "caller" / "config.json").write_text(json.dumps(config | {"max_position_embeddings": 1024}))
     runs = {
         **{f"greedy {n}": shop.prepare("eval", base, base, random, **parts(mine, n)) for n in (8, 1)},
         **{f"drawn {n}": shop.prepare("eval", base, **parts(mine, n, **drawn)) for n in (8, 3)},
@@ -102,6 +107,7 @@ def played(engine: str, zoo: Path, tmp_path_factory: pytest.TempPathFactory) -> 
             Learned(run="a-sft", rows=root / "gone.jsonl"), Learned(run="a-grpo", task=TaskSpec(name="gone.py"))
         ),
         "tools": shop.prepare("eval", base, **parts(mine, options={"tools": True})),
+        "tools known": shop.prepare("eval", caller, **parts(mine, options={"tools": True, "context": 1024})),
         "no template": shop.prepare("eval", ModelRef(label="bare", path=str(bare)), **parts(mine)),
         "long prompt": shop.prepare("eval", base, **parts(mine, options={"context": 24})),
         "no room": shop.prepare(
@@ -176,6 +182,12 @@ def test_samples_that_were_trained_on_are_refused_or_told(played: dict[str, Outc
 def test_what_can_not_be_read_is_unknown_and_not_clean(played: dict[str, Outcome]) -> None:
     warned = [e["message"] for e in played["unknown"].of("warning") if e["code"] == "eval.leak_unknown"]
     assert ["a-sft" in warned[0], "a-grpo" in warned[1]] == [True, True]
+
+
+def test_tools_are_offered_where_the_form_of_a_call_is_known(played: dict[str, Outcome]) -> None:
+    assert len(items_of(played["tools known"])) == COUNT
+    told = report_of(played["tools known"])["models"][0]["prompts_digest"]
+    assert told != report_of(played["greedy 8"])["models"][0]["prompts_digest"]
 
 
 @pytest.mark.parametrize(
