@@ -42,12 +42,13 @@ def sample(n, tag):
     a, b = n + 10, n * 7 % 90 + 10
     return Sample(f"s{n}", {"q": " ".join([f"What is {a}+{b}"] * (1 + n % 3)), "sum": a + b, "tag": tag})
 
-def task(*, train: int = 40, count: int = 12, tag: str = "", tools: bool = False, context: int = 128):
+def task(*, train: int = 40, count: int = 12, tag: str = "", tools: bool = False, context: int = 128,
+         max_tokens: int = 12):
     numbers = range(train), range(train, train + count)
     rewards = [Reward("right", right, 3.0), Reward("ended", ended)]
     offered = [tool("look", "Look it up.", query="What for.")] if tools else []
     return Task("sums", *([sample(n, tag) for n in some] for some in numbers), lambda one: Sums(one, offered), rewards,
-                Limits(max_turns=2, max_tokens=12, context=context))
+                Limits(max_turns=2, max_tokens=max_tokens, context=context))
 '''
 
 
@@ -76,6 +77,7 @@ def played(engine: str, zoo: Path, tmp_path_factory: pytest.TempPathFactory) -> 
     other.write_text(TASK)
     base, random = ModelRef(label="base", path=str(QUICKSTART)), ModelRef(label="random", path=str(zoo / "plain"))
     drawn: dict[str, Any] = {"temperature": 2.0}
+    long = {"count": 1, "max_tokens": 200, "context": 500}
     seen = root / "seen.jsonl"
     seen.write_text(json.dumps({"prompt": "what is  52+34", "answer": "86"}) + "\n")  # sample 42, spaces and case aside
 
@@ -93,6 +95,7 @@ def played(engine: str, zoo: Path, tmp_path_factory: pytest.TempPathFactory) -> 
     runs = {
         **{f"greedy {n}": shop.prepare("eval", base, base, random, **parts(mine, n)) for n in (8, 1)},
         **{f"drawn {n}": shop.prepare("eval", base, **parts(mine, n, **drawn)) for n in (8, 3)},
+        "noise": shop.prepare("eval", base, **parts(mine, options=long, temperature=1e6, seed=2)),
         "other seed": shop.prepare("eval", base, **parts(mine, seed=1, **drawn)),
         "some": shop.prepare("eval", base, **parts(mine, max_items=5)),
         "other some": shop.prepare("eval", base, **parts(mine, max_items=5, seed=1)),
@@ -135,6 +138,13 @@ def test_drawn_episodes_depend_on_the_seed_and_not_on_the_batch(played: dict[str
     assert said("drawn 8") == said("drawn 3")
     for other in ("other seed", "greedy 8"):
         assert sum(said("drawn 8")[sample] != text for sample, text in said(other).items()) > COUNT / 2
+
+
+def test_each_message_of_an_episode_draws_anew(played: dict[str, Outcome]) -> None:
+    """One episode, so hot that the model itself has no say, and only the noise is left."""
+    (item,) = items_of(played["noise"])
+    first, second = (message["content"] for message in item["models"]["base"]["messages"][::2])
+    assert first[:8] != second[:8]
 
 
 def test_rewards_are_what_was_earned(played: dict[str, Outcome]) -> None:
