@@ -40,11 +40,12 @@ def main() -> None:
 def measured(folder: Path, dtype: str, *, attention: str = "sdpa", adapter: bool = False, merged: bool = False) -> Any:
     """The probe of a model, with an adapter of fixed random weights on every linear layer if asked."""
     import torch
-    from peft import LoraConfig, get_peft_model
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
     model = AutoModelForCausalLM.from_pretrained(folder, dtype=getattr(torch, dtype), attn_implementation=attention)
     if adapter:
+        from peft import LoraConfig, get_peft_model
+
         torch.manual_seed(0)
         config = LoraConfig(r=8, lora_alpha=16, target_modules="all-linear", init_lora_weights=False)
         model = get_peft_model(model, config)

@@ -6,6 +6,7 @@ framework, and knows no other backend.
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any, Literal, Protocol, runtime_checkable
 
@@ -105,6 +106,11 @@ class Job(Part):
     rows: int | None = None
     form: str | None = None
     traits: tuple[Trait, ...] = ()
+
+    def has(self, *names: str) -> bool:
+        """Whether the environment is known to have one of these distributions, by normalised names."""
+        there = {re.sub(r"[-_.]+", "-", name.lower()) for name in self.packages or {}}
+        return not there.isdisjoint(names)
 
 
 class NativeFile(Part):

@@ -161,6 +161,9 @@ class EvalSpec(Setting):
     temperature: float = Field(0.0, ge=0, description="0 takes the likeliest token; above, answers are sampled.")
     top_p: float = Field(1.0, gt=0, le=1, description="Sample from the likeliest tokens that hold this probability.")
     seed: int = Field(0, ge=0, lt=2**32, description="Seed of sampling; each item draws from its own stream.")
+    generation: Literal["auto", "transformers", "vllm"] = Field(
+        "auto", description="Generation engine; auto takes vLLM on a GPU where the environment has it."
+    )
     max_new_tokens: int = Field(256, gt=0, description="Longest answer, tokens; a task has limits of its own.")
     batch_size: int = Field(32, gt=0, description="Prompts generated together; no answer depends on it.")
     max_items: int | None = Field(

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from backends.axolotl import schema
-from backends.axolotl.choices import FLASH, bitsandbytes, capability, choose, installed
+from backends.axolotl.choices import FLASH, bitsandbytes, capability, choose
 from orchestrator import modelfolder
 from orchestrator.backend import Job
 from orchestrator.findings import Finding
@@ -51,7 +51,7 @@ def _attention(spec: RunSpec, job: Job) -> Iterator[Finding]:
     lowest, package = FLASH[wanted]
     if not job.machine.gpus or capability(job) < lowest:
         yield _error("attention", f"{wanted} needs a GPU of compute capability {lowest}", fix="model.attention: auto")
-    elif job.packages is not None and not installed(job, package):
+    elif job.packages is not None and not job.has(package):
         message = f"{wanted} needs the package {package}; without it Axolotl fetches a kernel from the hub"
         yield _error("attention", message, fix="model.attention: auto, or docs/backends.md: compiled extensions")
     if choose(spec, job).precision == "fp32" and not any(spec.native.get(key) for key in ("float16", "bfloat16")):
@@ -71,7 +71,7 @@ def _there(job: Job, package: str) -> bool:
     """Of an environment that is still to be installed, the lock tells."""
     if job.packages is None:
         return package not in (*_BUILT, *_FURTHER) and (package != _VISION or bool(job.machine.gpus))
-    return installed(job, package)
+    return job.has(package)
 
 
 def _remedy(job: Job, package: str, wanted: str) -> str:

@@ -42,11 +42,6 @@ def choose(spec: RunSpec, job: Job) -> Choices:
     )
 
 
-def installed(job: Job, package: str) -> bool:
-    """Whether the environment is known to have a distribution; names compare as indexes compare them."""
-    return package in {name.lower().replace("_", "-").replace(".", "-") for name in job.packages or {}}
-
-
 def capability(job: Job) -> float:
     """The lowest compute capability of the GPUs; infinite without any."""
     return min((gpu.capability for gpu in job.machine.gpus), default=math.inf)
@@ -64,7 +59,7 @@ def _attention(spec: RunSpec, job: Job, precision: str) -> str:
         return spec.model.attention
     lowest, package = FLASH["flash_attention_2"]
     able = bool(job.machine.gpus) and capability(job) >= lowest and precision != "fp32"
-    return "flash_attention_2" if able and installed(job, package) else "sdpa"
+    return "flash_attention_2" if able and job.has(package) else "sdpa"
 
 
 def _checkpointing(spec: RunSpec, job: Job) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from backends.hf import folders, native
+from backends.hf import folders, generation, native
 from backends.trainer import items, metrics
 from orchestrator import gate
 from orchestrator.backend import Job, ModelRef
@@ -82,6 +82,7 @@ def _eval(spec: RunSpec, job: Job) -> Iterator[Finding]:
     yield from _metric(spec)
     yield from _items(spec)
     yield from _gates(spec, [ref.label for ref in refs])
+    yield from generation.findings(spec, job)
     for label in sorted({r.label for r in refs if sum(r.label == other.label for other in refs) > 1}):
         yield _error(
             "eval.labels",

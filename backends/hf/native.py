@@ -6,6 +6,7 @@ from typing import Any
 
 import yaml
 
+from backends.hf.generation import engine
 from orchestrator.backend import Job, ModelRef, NativeFile
 from orchestrator.spec import RunSpec
 
@@ -44,7 +45,7 @@ def _eval(spec: RunSpec, job: Job) -> dict[str, Any]:
     return {
         "stage": "eval",
         "models": [_model(ref) for ref in job.compare or (job.model,)],
-        **_asked(spec),
+        **_asked(spec, job),
         "against": list(job.against),
         "leaks": [leak.model_dump(mode="json") for leak in job.leaks],
         **_learned(spec, job),
@@ -55,9 +56,9 @@ def _eval(spec: RunSpec, job: Job) -> dict[str, Any]:
     }
 
 
-def _asked(spec: RunSpec) -> dict[str, Any]:
+def _asked(spec: RunSpec, job: Job) -> dict[str, Any]:
     """The items, or the task, whose own limits say how long a message is; and how answers are made and judged."""
-    settings = spec.eval.model_dump(exclude={"max_leaked"})
+    settings = spec.eval.model_dump(exclude={"max_leaked"}) | {"generation": engine(spec, job)}
     if not spec.task.name:
         return {"data": spec.data.eval, **settings}
     settings.pop("max_new_tokens")

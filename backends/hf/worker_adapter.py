@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from peft.utils.other import get_pattern_key
 from safetensors import SafetensorError
 from safetensors.torch import load_file
 from torch import Tensor
@@ -90,14 +89,18 @@ class Adapter:
 
     def rank(self, module: str) -> int:
         """The rank that the configuration gives a module."""
-        pattern = self.config.get("rank_pattern") or {}
-        return int(pattern.get(get_pattern_key(list(pattern), module), self.config["r"]))
+        return int(self._setting("rank_pattern", module, "r"))
 
     def scale(self, module: str) -> float:
         """alpha / r, or alpha / sqrt(r) with rsLoRA."""
-        pattern = self.config.get("alpha_pattern") or {}
-        alpha = float(pattern.get(get_pattern_key(list(pattern), module), self.config["lora_alpha"]))
+        alpha = float(self._setting("alpha_pattern", module, "lora_alpha"))
         return alpha / (math.sqrt(self.rank(module)) if self.config.get("use_rslora") else self.rank(module))
+
+    def _setting(self, patterns: str, module: str, usual: str) -> Any:
+        from peft.utils.other import get_pattern_key  # an environment that only takes up whole models may lack it
+
+        pattern = self.config.get(patterns) or {}
+        return pattern.get(get_pattern_key(list(pattern), module), self.config[usual])
 
 
 def read(folder: Path) -> Adapter:

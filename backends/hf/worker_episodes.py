@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
+from backends.hf.worker_generation import Generator
 from backends.trainer.chat import Chat
-from backends.trainer.generate import answers
 from backends.trainer.items import Item
 from backends.trainer.prompts import Reader
-from backends.trainer.sampling import Sampling
 from backends.trainer.speaker import Ids, Said
 from orchestrator.harness import WorkError
 from orchestrator.tasks import Limits
@@ -40,22 +39,12 @@ class Episodes:
 class Voice:
     """A model's next messages. Each message of each episode draws from a stream of its own."""
 
-    def __init__(self, model: Any, reader: Reader, settings: dict[str, Any], limits: Limits) -> None:
-        self._model, self._reader, self._settings, self._limits = model, reader, settings, limits
+    def __init__(self, generate: Generator, limits: Limits) -> None:
+        self._generate, self._limits = generate, limits
         self._turns = Counter[int]()
 
     def __call__(self, prompts: list[Ids], episodes: list[int]) -> list[Said]:
-        settings = self._settings
-        found = answers(
-            self._model,
-            prompts,
-            ends=self._reader.ends,
-            pad=self._reader.pad,
-            batch_size=settings["batch_size"],
-            max_new_tokens=self._limits.max_tokens,
-            sampling=Sampling(settings["temperature"], settings["top_p"], settings["seed"]),
-            streams=[episode * self._limits.max_turns + self._turns[episode] for episode in episodes],
-            progress=lambda _: None,
-        )
+        streams = [episode * self._limits.max_turns + self._turns[episode] for episode in episodes]
+        found = self._generate(prompts, new=self._limits.max_tokens, streams=streams)
         self._turns.update(episodes)
         return [([*one.ids, *([] if one.end is None else [one.end])], None) for one in found]

@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from backends.hf import report, worker_publish
-from backends.hf.worker_contestants import Contestant, Questions, contestants, loaded
+from backends.hf.worker_contestants import Contestant, Questions, contestants
+from backends.hf.worker_generation import taken_up
 from backends.hf.worker_leaks import look
 from backends.trainer import items as item_files
 from backends.trainer import judging
-from backends.trainer.generate import Answer, answers
+from backends.trainer.generate import Answer
 from backends.trainer.items import Item
 from backends.trainer.prompts import Reader, digest
-from backends.trainer.sampling import Sampling
 from backends.trainer.written import Metric, Written
 from orchestrator.harness import Harness, WorkError
 
@@ -87,17 +87,10 @@ def _run(contest: Contest, one: Contestant, done: int) -> report.Result:
 
 
 def _answers(contest: Contest, one: Contestant, progress: Callable[[int], None]) -> list[Answer]:
-    settings = contest.settings
-    return answers(
-        loaded(one, settings, contest.harness.events),
-        one.prompts,
-        ends=one.reader.ends,
-        pad=one.reader.pad,
-        batch_size=settings["batch_size"],
-        max_new_tokens=settings["max_new_tokens"],
-        sampling=Sampling(settings["temperature"], settings["top_p"], settings["seed"]),
-        progress=progress,
-    )
+    new = contest.settings["max_new_tokens"]
+    room = max(map(len, one.prompts)) + new
+    with taken_up(one, contest.settings, contest.harness.events, room) as generate:
+        return generate(one.prompts, new=new, progress=progress)
 
 
 def _written(reader: Reader, answer: Answer) -> Written:

@@ -9,7 +9,6 @@ from typing import Any
 
 import psutil
 import torch
-from peft import LoraConfig, PeftModel
 from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForImageTextToText, PreTrainedModel
 from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING, MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING
 
@@ -108,12 +107,14 @@ def load(folder: Path, *, trust: bool, dtype: Any, where: torch.device, attentio
     return model.to(where).eval()
 
 
-def attach(model: PreTrainedModel, adapter: Adapter) -> PeftModel:
+def attach(model: PreTrainedModel, adapter: Adapter) -> Any:
     """Put an adapter on a model.
 
     Raises:
         WorkError: targets that the model lacks, adapter tensors not consumed, or adapter weights not given.
     """
+    from peft import LoraConfig, PeftModel  # an environment that only takes up whole models may lack it
+
     check_modules(adapter, {name for name, _ in model.named_modules()})
     _resize(model, adapter)
     config = LoraConfig.from_pretrained(adapter.folder)

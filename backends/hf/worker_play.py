@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from backends.hf import report, worker_publish
-from backends.hf.worker_contestants import Contestant, contestants, loaded
+from backends.hf.worker_contestants import Contestant, contestants
 from backends.hf.worker_episodes import Episodes, Voice
+from backends.hf.worker_generation import taken_up
 from backends.hf.worker_leaks import look
 from backends.trainer import playing
 from backends.trainer.chat import Chat
@@ -81,8 +82,10 @@ def _run(match: Match, one: Contestant, done: int) -> report.Result:
         events.emit("step", step=done + ended, total=total, metrics={})
 
     chat = Chat(one.reader.tokenizer, one.reader.ends, settings["chat_template_kwargs"])
-    voice = Voice(loaded(one, settings, events), one.reader, settings, match.task.limits)
-    found = playing.played(match.task, match.samples, chat, voice, match.task.limits.context, finished=finished)
+    limits = match.task.limits
+    with taken_up(one, settings, events, limits.context) as generate:
+        voice = Voice(generate, limits)
+        found = playing.played(match.task, match.samples, chat, voice, limits.context, finished=finished)
     score = sum(each.scores.total for each in found) / count
     events.emit("step", step=done + count, total=total, metrics={f"{one.label}.score": score})
     _show(match, one, found, done + count)

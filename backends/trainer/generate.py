@@ -62,7 +62,7 @@ def answers(
         for start in range(0, len(order), batch_size):
             batch = order[start : start + batch_size]
             rows = _generate(model, [prompts[i] for i in batch], pad, processors(sampling, [numbers[i] for i in batch]))
-            found.update({i: _answer(row, ends) for i, row in zip(batch, rows, strict=True)})
+            found.update({i: answer(row, ends) for i, row in zip(batch, rows, strict=True)})
             progress(len(found))
     return [found[i] for i in range(len(prompts))]
 
@@ -91,7 +91,8 @@ def _generate(model: Any, prompts: list[Ids], pad: int, processors: LogitsProces
     return [list(row) for row in output[:, width:].tolist()]
 
 
-def _answer(row: Ids, ends: frozenset[int]) -> Answer:
+def answer(row: Ids, ends: frozenset[int]) -> Answer:
+    """Generated tokens up to the first that ends an answer."""
     end = next((n for n, token in enumerate(row) if token in ends), None)
     if end is None:
         return Answer(tuple(row), False, len(row))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +44,13 @@ def require_same(
     Raises:
         WorkError: it renders other tokens, ends on another one, or gives them other probabilities.
     """
+    return held_to(lambda: probe.measure(model, tokenizer), events, place, path)
+
+
+def held_to(
+    measure: Callable[[], Measured], events: EventWriter, place: str, path: str | None = None
+) -> dict[str, float] | None:
+    """The same for whatever can measure the model that it has taken up."""
     if UNPROVED_VARIABLE in os.environ:
         message = f"{place} was not compared with the model that was made: --no-proof"
         events.emit("warning", code="handoff.off", message=message)
@@ -55,7 +63,7 @@ def require_same(
         message = f"{place}: its maker left no probe at {file}, so nothing proves that it is the model that was made"
         events.emit("warning", code="handoff.unproved", message=message)
         return None
-    found = probe.measure(model, tokenizer)
+    found = measure()
     worst, mean = compare(expected, found, place)
     allowed, allowed_mean = tolerance(expected, found)
     told = {"difference": worst, "tolerance": allowed, "mean": mean, "mean_tolerance": allowed_mean}

@@ -33,12 +33,17 @@ class _Noise(LogitsProcessor):  # type: ignore[misc]
     """Adds Gumbel noise, each row from its own stream; drawn on the CPU, so that every device draws the same."""
 
     def __init__(self, seed: int, streams: Sequence[int]) -> None:
-        self._streams = [torch.Generator().manual_seed((seed * _APART + one) % 2**32) for one in streams]
+        self._streams = [torch.Generator().manual_seed(stream_seed(seed, one)) for one in streams]
 
     def __call__(self, _: Any, scores: torch.Tensor) -> torch.Tensor:
         width = scores.shape[1]
         drawn = torch.stack([torch.empty(width).exponential_(generator=one) for one in self._streams])
         return scores.float() - drawn.log().to(scores.device)
+
+
+def stream_seed(seed: int, stream: int) -> int:
+    """What a stream's generator is seeded with."""
+    return (seed * _APART + stream) % 2**32
 
 
 def processors(sampling: Sampling, streams: Sequence[int]) -> LogitsProcessorList:

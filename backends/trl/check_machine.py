@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from backends.trl.choices import FLASH_2, FLASH_3, capability, choose, installed
+from backends.trl.choices import FLASH_2, FLASH_3, capability, choose
 from orchestrator.backend import Job
 from orchestrator.findings import Finding
 from orchestrator.spec import RunSpec
@@ -40,7 +40,7 @@ def _attention(spec: RunSpec, job: Job) -> Iterator[Finding]:
     lowest, package = needs[wanted]
     if not job.machine.gpus or capability(job) < lowest:
         yield _error("attention", f"{wanted} needs a GPU of compute capability {lowest}", fix="model.attention: auto")
-    elif job.packages is not None and not installed(job, package):
+    elif job.packages is not None and not job.has(package):
         fix = f"model.attention: auto, or {_INSTALL.format(package=package)}"
         yield _error("attention", f"{wanted} needs the package {package}", fix=fix)
     if choose(spec, job).precision == "fp32":
@@ -54,7 +54,7 @@ def _generation(spec: RunSpec, job: Job) -> Iterator[Finding]:
         return
     if not job.machine.gpus:
         yield _error("generation", "generation with vLLM needs a GPU", fix="rl.generation: auto")
-    elif job.packages is not None and not installed(job, "vllm"):
+    elif job.packages is not None and not job.has("vllm"):
         fix = f"rl.generation: auto, or {_INSTALL.format(package='vllm')}"
         yield _error("generation", "vLLM is not in the trl environment", fix=fix)
 
@@ -63,7 +63,7 @@ def _packages(spec: RunSpec, job: Job) -> Iterator[Finding]:
     if job.packages is None:
         return
     for package, wanted in _wanted(spec).items():
-        if wanted and not installed(job, package):
+        if wanted and not job.has(package):
             message = f"{wanted} needs the package {package}, which is not in the trl environment"
             yield _error("package", message, fix=f"{_INSTALL.format(package=package)}, or remove {wanted}")
 

@@ -47,11 +47,6 @@ def choose(spec: RunSpec, job: Job) -> Choices:
     )
 
 
-def installed(job: Job, package: str) -> bool:
-    """Whether the environment is known to have a distribution; names compare as indexes compare them."""
-    return package in {name.lower().replace("_", "-").replace(".", "-") for name in job.packages or {}}
-
-
 def capability(job: Job) -> float:
     """The lowest compute capability of the GPUs; infinite without any."""
     return min((gpu.capability for gpu in job.machine.gpus), default=math.inf)
@@ -78,10 +73,10 @@ def _attention(spec: RunSpec, job: Job, precision: str) -> str:
     if spec.model.attention != "auto":
         return spec.model.attention
     able = bool(job.machine.gpus) and capability(job) >= 8.0 and precision != "fp32"
-    return "flash_attention_2" if able and installed(job, FLASH_2) else "sdpa"
+    return "flash_attention_2" if able and job.has(FLASH_2) else "sdpa"
 
 
 def _vllm(spec: RunSpec, job: Job) -> bool:
     if spec.stage != "grpo" or spec.rl.generation == "transformers":
         return False
-    return spec.rl.generation == "vllm" or (bool(job.machine.gpus) and installed(job, "vllm"))
+    return spec.rl.generation == "vllm" or (bool(job.machine.gpus) and job.has("vllm"))

@@ -20,6 +20,9 @@ from orchestrator.recipe import Value
 @options.TASK_OPTION
 @click.option("--against", metavar="MODEL,...", help="Compare with these only: base, sft, ... of the chain, or runs.")
 @click.option("--gate", "gates", multiple=True, help="What must hold, e.g. accuracy>=sft-0.01; else exit code 10.")
+@click.option(
+    "--generation", type=click.Choice(["auto", "transformers", "vllm"]), help="Engine that generates the answers."
+)
 @options.stage_options
 def command(
     runs_named: tuple[str, ...], data: str | None, against: str | None, gates: tuple[str, ...], **given: Any

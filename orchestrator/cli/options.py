@@ -77,6 +77,7 @@ _SETTINGS = {
     "processes": "hardware.processes",
     "sharding": "hardware.sharding",
     "metric": "eval.metric",
+    "generation": "eval.generation",
     "dtype": "merge.dtype",
 }
 
