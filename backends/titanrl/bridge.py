@@ -20,6 +20,7 @@ from backends.titanrl.worker_api import (
     RewardFn,
     Rubric,
 )
+from backends.titanrl.worker_calls import unwrap
 from backends.titanrl.worker_life import LIFE
 from orchestrator.errors import PostTrainError
 from orchestrator.tasks import Episode, Message, Order, Sample, Task, load
@@ -103,7 +104,7 @@ class TaskEnv(MessageEnv):  # type: ignore[misc]
     async def step(self, completion_message: Message) -> Any:
         """The environment's answer."""
         with _telling(), naming(self._task, self._sample):
-            reply = await self._environment.step(completion_message)
+            reply = await self._environment.step(unwrap(completion_message))
         return MessageEnvStepOutput(env_messages=reply.messages, done=reply.done, env_rewards=dict(reply.rewards))
 
     async def close(self) -> None:
@@ -136,7 +137,7 @@ def episode(rollout: Any, sample: Sample) -> Episode:
     messages, earned = list(opening), []
     for turn in rollout.turns:
         if turn.completion_message is not None:
-            messages += [turn.completion_message, *turn.env_messages]
+            messages += [unwrap(turn.completion_message), *turn.env_messages]
             earned.append(turn.env_rewards)
     end: End = "tokens" if rollout.status.is_truncated() else "done"
     return Episode(

@@ -8,7 +8,6 @@ from pathlib import Path
 from backends.titanrl import generation, models
 from backends.titanrl.settings import Titan
 from backends.titanrl.told import advice, error
-from backends.titanrl.values import GLIMMER
 from orchestrator.backend import Job
 from orchestrator.findings import Finding
 
@@ -36,9 +35,6 @@ def _kind(titan: Titan, job: Job, kind: str) -> Iterator[Finding]:
             "and its mixture-of-experts layers need the package dist-moe"
         )
         yield advice("muse_spark", message, "compare `system()` with TorchTitan's own Muse Spark recipe first")
-    if found.name == generation.RELEASE and GLIMMER in (titan.renderer, kind if titan.renderer == "auto" else ""):
-        message = f"TitanRL {found.name} has no renderer {GLIMMER}: tool calls and reasoning would not be read"
-        yield error("renderer", message, "an environment with TitanRL's main (--env), and native: {api: 2026-10}")
     if titan.flavor is None and (kind != "qwen3" or found.name != generation.RELEASE):
         message = f"the sizes of {kind} can't be read from config.json for TitanRL {found.name}"
         yield error("flavor", message, "name it in TorchTitan's registry: native: {flavor: 30B}")

@@ -63,6 +63,7 @@ class Titan(Setting):
     renderer: str = Field("auto", description="Renderer by name; auto: the model's own where there is one.")
     thinking: bool = Field(False, description="Let the model reason before it answers, where the renderer can.")
     reasoning_strength: str | None = Field(None, description="Muse Glimmer: low, medium, high; unset: its template's.")
+    current_date: str | None = Field(None, description="Muse Glimmer: date of its system block; unset: each day's own.")
     retain_reasoning: bool = Field(True, description="Muse Glimmer: earlier turns keep their reasoning.")
     answer_from_reasoning: bool = Field(
         False, description="Muse Glimmer: the last line thought is the answer if none is."

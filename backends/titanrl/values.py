@@ -102,7 +102,7 @@ def _system(spec: RunSpec, titan: Titan, choice: Choice) -> dict[str, object]:
         "moments": repr(titan.moments),
         "optimizer": _optimizer(spec, titan),
         "checkpointing": "FullAC.Config()" if spec.training.gradient_checkpointing else "None",
-        "backend": "" if choice.gpu else '\n                spmd_backend="partial_dtensor",',
+        "backend": "" if choice.gpu or choice.kind == GLIMMER else '\n                spmd_backend="partial_dtensor",',
         "loss_name": _loss(spec, titan)[0],
         "loss": _loss(spec, titan)[1],
         "loss_sized": _sized(_loss(spec, titan)[1]),
@@ -172,9 +172,10 @@ def _task(spec: RunSpec, titan: Titan, choice: Choice) -> dict[str, object]:
 
 def _glimmer(titan: Titan) -> str:
     """What Muse Glimmer's renderer is told, in its own words."""
-    told = {
+    told: dict[str, object] = {
         "reasoning_strength": titan.reasoning_strength,
         "retain_reasoning_in_history": titan.retain_reasoning,
         "answer_from_reasoning_fallback": titan.answer_from_reasoning,
     }
+    told |= {} if titan.current_date is None else {"current_date": titan.current_date}
     return "".join(f"\n            {name}={value!r}," for name, value in told.items()) + "\n        "

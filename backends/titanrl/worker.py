@@ -47,6 +47,7 @@ def _train(harness: Harness, steps: int, minutes: float, gpu: bool, folder: Path
     from backends.titanrl.worker_life import LIFE
     from backends.titanrl.worker_samples import samples_of
 
+    actor = importlib.import_module("monarch.actor")
     train = worker_api.module("train")
     if gpu and worker_api.RELEASE:
         worker_shim.torchstore_signature()
@@ -57,6 +58,7 @@ def _train(harness: Harness, steps: int, minutes: float, gpu: bool, folder: Path
     sys.argv = list(_ARGUMENTS)
     harness.events.emit("state", state="training", total=steps)
     LIFE.start(harness, steps, minutes, samples_of(harness, folder))
+    actor.unhandled_fault_hook = LIFE.fault  # type: ignore[attr-defined]
     try:
         asyncio.run(train.main())
     finally:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import threading
 import time
 from pathlib import Path
@@ -12,6 +13,9 @@ from backends.titanrl.worker_samples import Samples
 from orchestrator.errors import PostTrainError
 from orchestrator.harness import Harness
 
+_NOT_AGAIN = "TitanRL has no second try for an actor"
+_RAISED = re.compile(r"[A-Za-z_.]*(?:Error|Exception|Interrupt|Exit)\b")
+"""A line of a traceback that says what was raised."""
 _PERIOD = 1.0
 _GRACE = 5
 """Looks in a row at which a process must be gone before that counts: TitanRL ends its actors itself at the end."""
@@ -37,6 +41,12 @@ class Life:
         """The task failed. TitanRL would drop the group, log a line and go on."""
         message = f"{error.where}: {error.what}" if error.where else error.what
         self._give_up("task.failed", "; ".join((message, *error.details)), error.why or "", error.fix)
+
+    def fault(self, failure: Any) -> None:
+        """An actor failed. Monarch would send this process a Ctrl-C, and the run would seem stopped by its user."""
+        lines = [line.strip() for line in str(failure.report()).splitlines() if line.strip()]
+        raised = [line for line in lines if _RAISED.match(line)]
+        self._give_up("titanrl.actor", f"an actor of the run failed: {(raised or lines)[-1]}", _NOT_AGAIN)
 
     def end(self) -> None:
         """Training is over: actors may go."""

@@ -81,21 +81,30 @@ def attention() -> None:
     VarlenAttention.forward = _varlen
 
 
-def _varlen(self: Any, q: Any, k: Any, v: Any, *, attention_masks: Any, scale: Any = None, **more: Any) -> Any:
-    """q, k, v: (batch, length, heads, head size), packed rows."""
+def _varlen(
+    self: Any,
+    q_BLNH: Any,  # noqa: N803  (TorchTitan looks placements up by the names of the arguments)
+    k_BLNH: Any,  # noqa: N803
+    v_BLNH: Any,  # noqa: N803
+    *,
+    attention_masks: Any,
+    scale: Any = None,
+    **more: Any,
+) -> Any:
+    """Queries, keys, values: (batch, length, heads, head size), packed rows."""
     import torch
 
     if more.get("out_transform") is not None:
         raise NotImplementedError("attention sinks on a CPU")
-    batch, length = q.shape[:2]
-    flat = [t.reshape(batch * length, -1, t.shape[-1]) for t in (q, k, v)]
+    batch, length = q_BLNH.shape[:2]
+    flat = [t.reshape(batch * length, -1, t.shape[-1]) for t in (q_BLNH, k_BLNH, v_BLNH)]
     ends = (attention_masks.cu_seq_q.tolist(), attention_masks.cu_seq_k.tolist())
     pieces = []
     for a, b, c, d in zip(ends[0][:-1], ends[0][1:], ends[1][:-1], ends[1][1:], strict=True):
         if b > a:
             parts = (flat[0][a:b], flat[1][c:d], flat[2][c:d])
             pieces.append(_document(parts, self.window_size, scale, bool(more.get("enable_gqa"))))
-    return torch.cat(pieces).view(batch, length, -1, v.shape[-1]).to(q.dtype)
+    return torch.cat(pieces).view(batch, length, -1, v_BLNH.shape[-1]).to(q_BLNH.dtype)
 
 
 def _document(parts: tuple[Any, Any, Any], window: tuple[int, int], scale: Any, grouped: bool) -> Any:

@@ -8,6 +8,8 @@ EOM, EOT = "<|eom|>", "<|eot|>"
 END_OF_TEXT = "<|end_of_text|>"
 IMAGE, VIDEO = "<|patch|>", "<|video|>"
 
+SPECIAL = (BEGIN, START, MESSAGE, EOM, EOT, END_OF_TEXT)
+
 STOPS = (EOT, END_OF_TEXT)
 """Where generation stops. Not at `<|eom|>`: it ends the reasoning, and the answer or the call comes behind it."""
 

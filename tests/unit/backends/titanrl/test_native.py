@@ -32,7 +32,7 @@ DAPO: dict[str, Any] = {
         "thinking": True,
     },
 }
-GLIMMER = {
+GLIMMER: dict[str, Any] = {
     "task": {"name": "data_analyst"},
     "rl": {"max_completion_length": 100},
     "native": {
@@ -45,12 +45,14 @@ GLIMMER = {
         "retain_reasoning": False,
     },
 }
+GLIMMER_030 = {**GLIMMER, "native": {**GLIMMER["native"], "api": "0.3.0", "current_date": "2026-03-01"}}
 QWEN = {"path": "Qwen/Qwen3-4B-Base"}
 CASES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "qa_cpu": ({"task": {"options": {"max_tokens": 16}}}, {}),
     "dapo_math_4b": (DAPO, {"machine": NODE}),
     "dapo_math_4b_2026_09": ({**DAPO, "native": {**DAPO["native"], "api": "2026-09"}}, {"machine": NODE, **QWEN}),
     "dapo_math_4b_2026_10": ({**DAPO, "native": {**DAPO["native"], "api": "2026-10"}}, {"machine": NODE, **QWEN}),
+    "glimmer_030": (GLIMMER_030, {"machine": NODE, "path": "meta-models/Muse-Glimmer-30B"}),
     "glimmer_2026_09": (GLIMMER, {"machine": NODE, "path": "meta-models/Muse-Glimmer-30B"}),
 }
 
