@@ -176,10 +176,12 @@ def _probe(plan: RunPlan) -> dict[str, Any] | None:
 
     A merge makes no other model: whoever takes it up is held to what the trainer measured.
     """
-    if plan.spec.stage == "merge" and plan.spec.proof and plan.model.probe and Path(plan.model.probe).is_file():
-        atomic.write_text(plan.run_dir / PROBE_FILE, Path(plan.model.probe).read_text(encoding="utf-8"))
+    own = plan.run_dir / PROBE_FILE
+    made = plan.model.probe if plan.spec.stage == "merge" and plan.spec.proof and not own.is_file() else None
+    if made and Path(made).is_file():
+        atomic.write_text(own, Path(made).read_text(encoding="utf-8"))
     try:
-        read: dict[str, Any] = json.loads((plan.run_dir / PROBE_FILE).read_bytes())
+        read: dict[str, Any] = json.loads(own.read_bytes())
     except FileNotFoundError:
         return None
     return read

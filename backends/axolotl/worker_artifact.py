@@ -10,6 +10,7 @@ from typing import Any
 
 from backends.axolotl.worker_probe import Probe
 from backends.trainer.probe import write
+from backends.trainer.readback import require_tokenizer
 from orchestrator.harness import WorkError
 
 ADAPTER_CONFIG = "adapter_config.json"
@@ -54,6 +55,7 @@ class Artifact:
         collect(Path(self.cfg.output_dir), partial, adapter=bool(self.cfg.adapter))
         facts = prove(partial, self.cfg, self.probe)
         if self.measured is not None:
+            require_tokenizer(partial, self.measured)
             write(self.run, self.measured)
         partial.rename(final)
         return {**self.metrics, **facts}

@@ -54,7 +54,9 @@ class Training:
             return None
         trainer, given = self._trainer, self._trainer.processing_class
         model = trainer.accelerator.unwrap_model(trainer.model, keep_torch_compile=False)
-        return measure(model, getattr(given, "tokenizer", given), mixed=mixed_precision(trainer.args))
+        stored = None if self._cfg.adapter else str(self._cfg.torch_dtype).removeprefix("torch.")
+        options = {"mixed": mixed_precision(trainer.args), "stored": stored}
+        return measure(model, getattr(given, "tokenizer", given), **options)
 
     def _framed(self, *args: Any, **kwargs: Any) -> Any:
         """In place of the trainer's own `train`."""

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import functools
+import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +22,9 @@ from backends.hf import (
 from backends.hf.worker_adapter import Adapter
 from backends.hf.worker_stored import Catalogue, catalogue, main_dtype, quantised
 from backends.hf.worker_verify import prove
-from orchestrator.harness import Harness, WorkError
+from backends.trainer import behaviour, probe, sketch
+from backends.trainer.handoff import coarser, require_same
+from orchestrator.harness import PROBE_VARIABLE, Harness, WorkError
 
 
 def merge(harness: Harness, settings: dict[str, Any]) -> None:
@@ -38,9 +43,21 @@ def merge(harness: Harness, settings: dict[str, Any]) -> None:
     worker_carry.carry(base, adapter.folder, partial, declared)
     tokenizer = _tokenizer(partial, trust)
     harness.events.emit("state", state="evaluating")
-    proof = prove(base, adapter, partial, tokenizer, trust=trust, dtype=declared)
+    look = functools.partial(_look, harness, model["probe"], tokenizer, str(declared).removeprefix("torch."))
+    proof = prove(base, adapter, partial, tokenizer, trust=trust, dtype=declared, look=look)
     worker_publish.publish(partial, output)
     harness.events.emit("result", metrics={**proof.metrics(), "merged_tensors": changed})
+
+
+def _look(harness: Harness, path: str | None, tokenizer: Any, stored: str, model: Any) -> None:
+    """Hold the merged model to what its trainer measured, and leave that as its probe beside its own weights."""
+    told = require_same(model, tokenizer, harness.events, "the merged model", path, mixed=stored)
+    if not told or harness.run is None:
+        return
+    made = json.loads(Path(path or os.environ[PROBE_VARIABLE]).read_text(encoding="utf-8"))
+    own = {"config": behaviour.of(model.config), "adapter": None, "weights": sketch.of(model, stored)}
+    dtype = coarser(made["dtype"], stored)
+    probe.write(harness.run, {**made, **own, "dtype": dtype, "stops": behaviour.stops(model)})
 
 
 def _inputs(harness: Harness, model: dict[str, Any]) -> tuple[Path, Adapter]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,8 @@ PROMPTS = (
 )
 TOLERANCE = {torch.float64: 1e-4, torch.float32: 1e-4, torch.float16: 1e-2, torch.bfloat16: 5e-2}
 """Stored dtype -> largest logit difference allowed, as a share of the largest logit (at least 1)."""
+
+Look = Callable[[Any], None]
 
 _MOST_TOKENS = 64
 _LOST = 0.5
@@ -54,8 +57,13 @@ class Proof:
         }
 
 
-def prove(base: Path, adapter: Adapter, merged: Path, tokenizer: Any, *, trust: bool, dtype: torch.dtype) -> Proof:
+def prove(
+    base: Path, adapter: Adapter, merged: Path, tokenizer: Any, *, trust: bool, dtype: torch.dtype, look: Look
+) -> Proof:
     """Compare the merged folder, stored as `dtype`, with base plus adapter.
+
+    Args:
+        look: called with the merged model as loaded, once it is proved.
 
     Raises:
         WorkError: they differ beyond the tolerance, the adapter changes nothing, or the dtype swallowed its change.
@@ -63,9 +71,10 @@ def prove(base: Path, adapter: Adapter, merged: Path, tokenizer: Any, *, trust: 
     batches = [torch.tensor([tokenizer(p)["input_ids"][:_MOST_TOKENS]]) for p in PROMPTS]
     where = worker_model.roomy(base)
     wanted, plain = _reference(base, adapter, batches, trust, where)
-    got = _logits(worker_model.load(merged, trust=trust, dtype=where.dtype, where=where.device), batches)
-    proof = _measure(wanted, plain, got, TOLERANCE[dtype])
+    model = worker_model.load(merged, trust=trust, dtype=where.dtype, where=where.device)
+    proof = _measure(wanted, plain, _logits(model, batches), TOLERANCE[dtype])
     _judge(proof, str(dtype).removeprefix("torch."))
+    look(model)
     return proof
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from backends.trainer import probe
+from backends.trainer import beside, probe
 from backends.trainer.probe import Measured
 from orchestrator.events import EventWriter
 from orchestrator.harness import PROBE_VARIABLE, UNPROVED_VARIABLE, WorkError
@@ -24,19 +24,19 @@ to its size where that is above 1.
 QUANTIZED = (10.0, 1.0)
 """The same where one side holds weights in fewer bits. Not calibrated: it finds another model, not a rounded one."""
 
-_WHY = (
-    "the model that was made and the model that is taken up are not the same; nothing that follows would mean anything"
-)
+_WHY = beside.WHY
+_FIX = "post-train verify the run that made it; make the model again where that fails, too"
 
 
 def require_same(
-    model: Any, tokenizer: Any, events: EventWriter, place: str, path: str | None = None
+    model: Any, tokenizer: Any, events: EventWriter, place: str, path: str | None = None, *, mixed: str | None = None
 ) -> dict[str, float] | None:
     """Compare a model just loaded with the probe that its maker left. All ranks call it.
 
     Args:
         place: what is looked at, for messages, e.g. `the policy`.
         path: the maker's probe; None for the one that the runner names.
+        mixed: dtype that the weights are stored in, where it is coarser than theirs in memory.
 
     Returns:
         By how much they differ at most and on average, and how much is allowed; None where nothing was compared.
@@ -44,7 +44,7 @@ def require_same(
     Raises:
         WorkError: it renders other tokens, ends on another one, or gives them other probabilities.
     """
-    return held_to(lambda: probe.measure(model, tokenizer), events, place, path)
+    return held_to(lambda: probe.measure(model, tokenizer, mixed=mixed), events, place, path)
 
 
 def held_to(
@@ -77,15 +77,19 @@ def compare(expected: Measured, found: Measured, place: str) -> tuple[float, flo
     Raises:
         WorkError: other tokens, another end token, or a difference that is more than noise.
     """
+    if len(expected["rows"]) != len(found["rows"]):
+        raise beside.refused("tokens", f"{place}: its maker asked {len(expected['rows'])} conversations", _FIX)
     for number, (before, after) in enumerate(zip(expected["rows"], found["rows"], strict=True), start=1):
         if before["ids"] != after["ids"]:
             raise _other_tokens(expected, found, number, place)
     if "end" in expected and expected["end"] != found["end"]:  # probes of earlier versions have none
         raise _other_end(expected, found, place)
+    beside.require_same(expected, found, place)
     worst, mean = apart(expected, found)
     allowed = tolerance(expected, found)
     if not (worst <= allowed[0] and mean <= allowed[1]):
         raise _other_answers(expected, found, (worst, mean), place)
+    beside.require_effect(expected, found, coarser(expected["dtype"], found["dtype"]), place)
     return worst, mean
 
 
@@ -96,7 +100,7 @@ def apart(expected: Measured, found: Measured) -> tuple[float, float]:
         for before, after in zip(expected["rows"], found["rows"], strict=True)
         for one, other in zip(before["logprobs"], after["logprobs"], strict=True)
     ]
-    return max(differences), sum(differences) / len(differences)
+    return max(differences, default=math.inf), sum(differences) / max(len(differences), 1)
 
 
 def _apart(one: float, other: float) -> float:
@@ -109,7 +113,12 @@ def tolerance(expected: Measured, found: Measured) -> tuple[float, float]:
     """How much may differ between two sides, by the coarser of their dtypes."""
     if expected["quantized"] != found["quantized"]:
         return QUANTIZED
-    return max(TOLERANCE.get(side["dtype"], max(TOLERANCE.values())) for side in (expected, found))
+    return TOLERANCE[coarser(expected["dtype"], found["dtype"])]
+
+
+def coarser(*dtypes: str) -> str:
+    """The one with most noise; one that was never measured counts as the worst."""
+    return max((d if d in TOLERANCE else "bfloat16" for d in dtypes), key=TOLERANCE.__getitem__)
 
 
 def _read(path: Path) -> Measured | None:

@@ -12,6 +12,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+from backends.trainer import behaviour, deltas, lexicon, sketch
 from orchestrator.harness import PROBE_FILE, UNPROVED_VARIABLE
 
 VERSION = 1
@@ -40,11 +41,12 @@ CONVERSATIONS: tuple[Messages, ...] = (
 )
 
 
-def measure(model: Any, tokenizer: Any, *, mixed: str | None = None) -> Measured:
+def measure(model: Any, tokenizer: Any, *, mixed: str | None = None, stored: str | None = None) -> Measured:
     """Ask a model. Every rank calls it: one that lies in parts answers only when all of them ask.
 
     Args:
         mixed: dtype of mixed precision that the model computes in, where it is not that of its weights.
+        stored: dtype that its weights will be saved in, where it is not theirs.
 
     Returns:
         version: of this format.
@@ -56,8 +58,17 @@ def measure(model: Any, tokenizer: Any, *, mixed: str | None = None) -> Measured
         tied: whether the output head is the embedding table.
         dtype: of the embedding table, or of the arithmetic where that is mixed.
         quantized: whether linear layers are stored in fewer bits.
+        prompt: token ids of a question as generation renders it, up to where the answer begins.
+        tokenizer: part -> digest.
+        config: what the configuration says of the arithmetic.
+        stops: tokens at which generation ends.
+        without: log-probabilities without the adapter, row by row; None without one.
+        adapter: number of its tensors, and norms of what it adds; None without one.
+        weights: of what lies below it, in a few numbers; None where they can't be read here.
     """
-    rows = [_row(model, ids) for ids in rendered(tokenizer)]
+    asked = rendered(tokenizer)
+    rows = [_row(model, ids) for ids in asked]
+    without = _without(model, asked)
     shard_again(model)
     table = model.get_input_embeddings().weight
     return {
@@ -69,6 +80,13 @@ def measure(model: Any, tokenizer: Any, *, mixed: str | None = None) -> Measured
         "tied": bool(model.config.get_text_config().tie_word_embeddings),
         "dtype": mixed or str(table.dtype).removeprefix("torch."),
         "quantized": getattr(model.config, "quantization_config", None) is not None,
+        "prompt": _ids(tokenizer, CONVERSATIONS[0][:1], begin=True),
+        "tokenizer": lexicon.digests(tokenizer),
+        "config": behaviour.of(model.config),
+        "stops": behaviour.stops(model),
+        "without": without,
+        "adapter": deltas.of(model),
+        "weights": sketch.of(model, stored),
     }
 
 
@@ -107,11 +125,12 @@ def write(run: Path, measured: Measured) -> None:
     partial.rename(run / PROBE_FILE)
 
 
-def _ids(tokenizer: Any, messages: Messages) -> list[int]:
+def _ids(tokenizer: Any, messages: Messages, *, begin: bool = False) -> list[int]:
     if not getattr(tokenizer, "chat_template", None):
         return _plain(tokenizer, messages)
+    options = {"tokenize": True, "return_dict": True, "add_generation_prompt": begin}
     try:
-        return list(tokenizer.apply_chat_template(messages, tokenize=True, return_dict=True)["input_ids"])
+        return list(tokenizer.apply_chat_template(messages, **options)["input_ids"])
     except Exception as error:
         if messages[0]["role"] != "system":
             raise ValueError(f"the chat template can't render a plain conversation: {error}") from error
@@ -120,6 +139,14 @@ def _ids(tokenizer: Any, messages: Messages) -> list[int]:
 
 def _plain(tokenizer: Any, messages: Messages) -> list[int]:
     return list(tokenizer("\n".join(message["content"] for message in messages))["input_ids"])
+
+
+def _without(model: Any, asked: list[list[int]]) -> list[list[float]] | None:
+    """What the model below the adapter thinks of the same tokens."""
+    if not hasattr(model, "disable_adapter"):
+        return None
+    with model.disable_adapter():
+        return [_row(model, ids)["logprobs"] for ids in asked]
 
 
 def _row(model: Any, ids: list[int]) -> dict[str, list[Any]]:

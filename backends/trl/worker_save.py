@@ -6,8 +6,8 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from backends.trainer import probe
-from backends.trainer.tensors import same, verify
+from backends.trainer import probe, readback
+from backends.trainer.tensors import same, same_model, verify
 from backends.trl.worker_file import Arguments
 from backends.trl.worker_fsdp import whole
 from backends.trl.worker_model import load_tokenizer
@@ -46,15 +46,17 @@ def save(trainer: Any, arguments: Arguments, dtype: Any) -> dict[str, float]:
     # gathered first: a forward pass leaves the outermost shards gathered, which then can't be read one by one
     state = whole(model, rank, trained_only=adapter) if arguments.sharded else None
     mixed = probe.mixed_precision(trainer.args)
-    measured = probe.measure(model, load_tokenizer(arguments), mixed=mixed) if probe.wanted() else None
+    stored = None if adapter or state is None else str(dtype).removeprefix("torch.")
+    options = {"mixed": mixed, "stored": stored}
+    measured = probe.measure(model, load_tokenizer(arguments), **options) if probe.wanted() else None
     facts: dict[str, float] = {}
     if rank == 0:
         shutil.rmtree(partial, ignore_errors=True)
         _write(model, state, partial, arguments, dtype)
         facts = verify(partial, adapter=adapter, tied=model.config.get_text_config().tie_word_embeddings)
-        if adapter:
-            same(partial, _trained(model, state))
+        _read_back(model, state, partial, adapter=adapter)
         if measured is not None:
+            readback.require_tokenizer(partial, measured)
             probe.write(folder.parents[1], measured)
         partial.rename(folder)
     trainer.accelerator.wait_for_everyone()
@@ -70,6 +72,17 @@ def _write(model: Any, state: dict[str, Any] | None, folder: Path, arguments: Ar
     load_tokenizer(arguments).save_pretrained(folder)
     if arguments.peft is None:
         _copy_processor(arguments, folder)
+
+
+def _read_back(model: Any, state: dict[str, Any] | None, folder: Path, *, adapter: bool) -> None:
+    """What is on disk is what is in memory: numbers, and the configuration that says what they mean."""
+    if adapter:
+        same(folder, _trained(model, state))
+        readback.require_adapter(folder, model.peft_config["default"])
+    else:
+        if state is None:
+            same_model(folder, model.state_dict())
+        readback.require_config(folder, model.config)
 
 
 def _trained(model: Any, state: dict[str, Any] | None) -> dict[str, Any]:

@@ -13,12 +13,12 @@ import sys
 import tempfile
 from pathlib import Path
 
-from benchmarks.engine_faults import adapter, chain, merge, signal, tokens
+from benchmarks.engine_faults import adapter, chain, merge, record, signal, tokens
 from benchmarks.engine_faults.bench import Bench, Verdict
 from benchmarks.engine_faults.fault import Fault
 from benchmarks.engine_faults.scene import Scene
 
-THEMES = (adapter, merge, tokens, chain, signal)
+THEMES = (adapter, merge, tokens, chain, record, signal)
 _WIDEST = 150
 
 

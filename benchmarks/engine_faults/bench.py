@@ -11,8 +11,10 @@ from typing import Any, Literal
 from benchmarks.engine_faults.fault import Act, Fault
 from benchmarks.engine_faults.scene import Done, Scene
 
-Place = Literal["before a run", "loading", "after training", "hand-off", "told only", "missed"]
+Place = Literal["before a run", "loading", "after training", "hand-off", "gone round", "told only", "missed"]
 _HANDOFF = 9
+_BAR = re.compile(r"\d+%\||\bit/s\b|\bs/it\b")
+_RAISED = re.compile(r"[\w.]+(Error|Exception|Exit)\b")
 
 
 @dataclass(frozen=True)
@@ -63,6 +65,8 @@ class Bench:
         seconds = time.monotonic() - begun
         line = next((s for s in done.text.splitlines() if re.search(fault.named, s)), "")
         place = self._place(done, line, self._runs() - before)
+        if fault.mends and place == "told only":
+            place = "gone round"
         message = line.strip() or f"exit {done.code}: {_last(done)}"
         return Verdict(fault, place, seconds, message, self._twin(fault), self._without_us(fault))
 
@@ -108,5 +112,8 @@ class Bench:
 
 
 def _last(done: Done) -> str:
-    lines = [line for line in done.text.splitlines() if line.strip()]
-    return next((s for s in lines if s.startswith("error")), lines[-1] if lines else f"exit {done.code}").strip()
+    """The line that says how it ended: our error, an exception, or the last one that is no progress bar."""
+    lines = [line.strip() for line in done.text.splitlines() if line.strip() and not _BAR.search(line)]
+    ours = (line for line in lines if line.startswith("error"))
+    raised = (line for line in reversed(lines) if _RAISED.match(line))
+    return next(ours, None) or next(raised, None) or (lines[-1] if lines else f"exit {done.code}")

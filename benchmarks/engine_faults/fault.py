@@ -25,6 +25,7 @@ class Fault:
         damage: what makes the difference between fault and twin.
         named: regular expression that the refusal must match; one for another reason is no detection.
         prepare: what fault and twin have in common, beyond the stock scene.
+        mends: the fault is to be named and gone round, as a damaged checkpoint beside a whole one is.
         bare: command without us that meets the same damage, run by the engine's Python; None where there is none.
     """
 
@@ -35,3 +36,4 @@ class Fault:
     named: str
     prepare: Act = nothing
     bare: tuple[str, ...] | None = None
+    mends: bool = False

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -65,8 +67,19 @@ class Scene:
             given = (*words, "--recipe", f"{words[0]}.yaml", "--name", words[0]) if len(words) == 1 else words
             if (done := scene.post_train(*given)).code != 0:
                 sys.exit(f"the clean chain fails: {' '.join(given)}\n{done.text}")
+        scene._stop()
         shutil.copytree(scene.folder, scene.stock, symlinks=True)
         return scene
+
+    def _stop(self) -> None:
+        """A run `stopped` in the middle, with two checkpoints."""
+        argv = [program("post-train"), "sft", "--recipe", "long.yaml", "--name", "stopped"]
+        with subprocess.Popen(
+            argv, cwd=self.folder, env=_variables(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        ) as run:
+            while run.poll() is None and not list(self.folder.glob("runs/stopped-*/checkpoints/checkpoint-20")):
+                time.sleep(0.05)
+            run.send_signal(signal.SIGINT)
 
     def _furnish(self) -> None:
         shutil.copytree(QUICKSTART / "model", self.folder / "model")
@@ -83,8 +96,13 @@ class Scene:
         lora = {"method": "lora", "lora": {"r": 8, "alpha": 16, "dropout": 0.0, "target_modules": "all-linear"}}
         common = {"backend": "trl", **lora, "hardware": {"threads": 1}}
         training = {**_NUMBERS, "learning_rate": 1e-3, "max_steps": 6}
-        self.recipe("sft", stage="sft", model="./model", data="./sft.jsonl", training=training, **common)
+        sft = {"stage": "sft", "model": "./model", "data": "./sft.jsonl", **common}
+        self.recipe("sft", **sft, training=training)
         self.recipe("dpo", stage="dpo", **{"from": "merged"}, data="./pairs.jsonl", training=training, **common)
+        self.recipe("long", **sft, training={**training, "max_steps": 200, "save_steps": 10})
+        full = {**common, "method": "full"}
+        full.pop("lora")
+        self.recipe("full", **{**sft, **full}, training=training)
         short = {**training, "max_steps": 2}
         rl = {"from": "merged", "data": "./prompts.jsonl", "rl": _RL}
         self.recipe("rl", stage="grpo", training=short, **rl, **common)
@@ -104,10 +122,9 @@ class Scene:
         return self._run([str(patched if patched.exists() else self.python), str(_BARE / words[0]), *words[1:]])
 
     def _run(self, argv: list[str]) -> Done:
-        variables = {**os.environ, "OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1", "COLUMNS": "400"}
         try:
             done = subprocess.run(
-                argv, cwd=self.folder, env=variables, capture_output=True, text=True, timeout=_LIMIT, check=False
+                argv, cwd=self.folder, env=_variables(), capture_output=True, text=True, timeout=_LIMIT, check=False
             )
         except subprocess.TimeoutExpired:
             return Done(124, f"no answer within {_LIMIT} s")
@@ -157,6 +174,10 @@ class Scene:
         (true,) = self.python.parents[1].glob("lib/*/site-packages")
         (packages / "true.pth").write_text(f"{true}\n", encoding="utf-8")
         (packages / "sitecustomize.py").write_text(patch, encoding="utf-8")
+
+
+def _variables() -> dict[str, str]:
+    return {**os.environ, "OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1", "COLUMNS": "400"}
 
 
 def edit(path: str, change: Callable[[str], str]) -> Callable[[Scene], None]:
