@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from data_prep.needs import needed
+from data_prep.rendering.known import spans
 from data_prep.row import Message, RowFault
 
 Spans = list[tuple[int, int]]
@@ -58,17 +59,20 @@ class ChatTemplate:
     def learned(self, messages: list[Message], options: dict[str, Any]) -> tuple[str, Spans | None]:
         """The text, and the ranges of it that the assistant wrote; None where nothing tells them.
 
-        They are those that the template marks, else those found by rendering the conversation up to each turn.
+        They are those that the template marks, else those of a format that we write ourselves, else those found by
+        rendering the conversation up to each turn.
 
         Raises:
             RowFault: the template refuses it.
         """
         marked = self._run(messages, options, prompt=False)
         text = marked.replace(_ON, "").replace(_OFF, "")
-        return text, _marks(marked) if self._marked else self._found(text, messages, options)
+        if self._marked:
+            return text, _marks(marked)
+        return text, spans(self.source, text, messages, options) or self._found(text, messages, options)
 
     def _found(self, text: str, messages: list[Message], options: dict[str, Any]) -> Spans | None:
-        spans: Spans = []
+        found: Spans = []
         for number, message in enumerate(messages):
             if message["role"] != "assistant":
                 continue
@@ -79,8 +83,8 @@ class ChatTemplate:
                 return None
             if not text.startswith(start) or not text.startswith(end) or len(end) <= len(start):
                 return None
-            spans.append((len(start), len(end)))
-        return spans
+            found.append((len(start), len(end)))
+        return found
 
     def _run(self, messages: list[Message], options: dict[str, Any], *, prompt: bool) -> str:
         try:
@@ -93,13 +97,13 @@ class ChatTemplate:
 
 
 def _marks(text: str) -> Spans:
-    spans: Spans = []
+    found: Spans = []
     at = marks = 0
     while (start := text.find(_ON, at)) >= 0:
         end = text.index(_OFF, start)
-        spans.append((start - marks, end - marks - 1))
+        found.append((start - marks, end - marks - 1))
         at, marks = end + 1, marks + 2
-    return spans
+    return found
 
 
 def _generation() -> Any:

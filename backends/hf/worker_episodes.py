@@ -6,7 +6,7 @@ from collections import Counter
 from typing import Any
 
 from backends.hf.worker_generation import Generator
-from backends.trainer.chat import Chat
+from backends.trainer.chat import chat_of
 from backends.trainer.items import Item
 from backends.trainer.prompts import Reader
 from backends.trainer.speaker import Ids, Said
@@ -23,7 +23,7 @@ class Episodes:
         self._items, self._options, self._limits = items, options, limits
 
     def render(self, reader: Reader) -> list[Ids]:
-        chat = Chat(reader.tokenizer, reader.ends, self._options)
+        chat = chat_of(reader.tokenizer, reader.ends, self._options)
         return [chat.opening(item.prompt, item.tools or []) for item in self._items if isinstance(item.prompt, list)]
 
     def require_room(self, label: str, room: int, longest: int) -> None:

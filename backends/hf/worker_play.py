@@ -14,7 +14,7 @@ from backends.hf.worker_episodes import Episodes, Voice
 from backends.hf.worker_generation import taken_up
 from backends.hf.worker_leaks import look
 from backends.trainer import playing
-from backends.trainer.chat import Chat
+from backends.trainer.chat import chat_of
 from backends.trainer.items import Item
 from backends.trainer.playing import Played
 from backends.trainer.prompts import digest
@@ -81,7 +81,7 @@ def _run(match: Match, one: Contestant, done: int) -> report.Result:
         ended += 1
         events.emit("step", step=done + ended, total=total, metrics={})
 
-    chat = Chat(one.reader.tokenizer, one.reader.ends, settings["chat_template_kwargs"])
+    chat = chat_of(one.reader.tokenizer, one.reader.ends, settings["chat_template_kwargs"])
     limits = match.task.limits
     with taken_up(one, settings, events, limits.context) as generate:
         voice = Voice(generate, limits)

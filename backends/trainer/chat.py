@@ -10,6 +10,8 @@ import copy
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
+from backends.trainer.glimmer import GlimmerChat
+from data_prep.rendering.known import known
 from orchestrator.harness import WorkError
 from orchestrator.tasks import Message, Tool
 
@@ -103,6 +105,24 @@ class Chat:
 
     def _ids(self, text: str) -> list[int]:
         return list(self._tokenizer(text, add_special_tokens=False)["input_ids"])
+
+
+Renderer = Chat | GlimmerChat
+"""Whatever turns a model's conversations into tokens and back."""
+
+
+def chat_of(tokenizer: Any, ends: Collection[int], options: Mapping[str, Any] | None = None) -> Renderer:
+    """A tokenizer's conversations: by a format that is written out where its template is one, else by the template.
+
+    Args:
+        ends: tokens that end a turn.
+        options: arguments of the chat template.
+
+    Raises:
+        WorkError: the tokenizer has no chat template.
+    """
+    form = known(tokenizer.chat_template, options)
+    return GlimmerChat(tokenizer, ends, form) if form else Chat(tokenizer, ends, options)
 
 
 def _reading_calls(tokenizer: Any) -> tuple[Any, bool]:

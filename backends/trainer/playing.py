@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from backends.trainer.chat import Chat
+from backends.trainer.chat import Renderer
 from backends.trainer.speaker import Batch, Generate, Speaker, Track
 from orchestrator.errors import PostTrainError
 from orchestrator.harness import WorkError
@@ -38,7 +38,7 @@ def loaded(name: str, options: dict[str, str]) -> Task:
 def played(
     task: Task,
     samples: Sequence[Sample],
-    chat: Chat,
+    chat: Renderer,
     generate: Generate,
     context: int,
     *,
@@ -91,7 +91,13 @@ def work_error(error: PostTrainError) -> WorkError:
 
 
 async def _together(
-    task: Task, samples: Sequence[Sample], chat: Chat, generate: Generate, context: int, *, finished: Callable[[], None]
+    task: Task,
+    samples: Sequence[Sample],
+    chat: Renderer,
+    generate: Generate,
+    context: int,
+    *,
+    finished: Callable[[], None],
 ) -> list[Played]:
     batch = Batch(generate, len(samples))
     speakers = [Speaker(chat, batch, context, number) for number in range(len(samples))]

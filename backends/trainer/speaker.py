@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from backends.trainer.chat import Chat
+from backends.trainer.chat import Renderer
 from orchestrator.harness import WorkError
 from orchestrator.tasks import Message, OutOfTokens, Tool
 
@@ -66,7 +66,7 @@ class Batch:
 class Speaker:
     """The policy of one episode, by its number; `context` is the most tokens that it may have in all."""
 
-    def __init__(self, chat: Chat, batch: Batch, context: int, episode: int) -> None:
+    def __init__(self, chat: Renderer, batch: Batch, context: int, episode: int) -> None:
         self._chat, self._batch, self._context, self._episode = chat, batch, context, episode
         self.track, self._heard, self._said = Track(), 0, Message()
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from itertools import islice
 from typing import Any
 
-from backends.trainer.chat import Chat
+from backends.trainer.chat import Renderer, chat_of
 from backends.trainer.playing import loaded, played
 from backends.trainer.speaker import Generate, Ids, Said
 from backends.trl.worker_data import Row
@@ -35,7 +35,7 @@ class Played:
         self._events, self._context = events, int(arguments.data["context"])
         self.functions = [_handing_over(reward.name) for reward in self.task.rewards]
         self.latest: list[dict[str, Any]] = []
-        self._chat: Chat | None = None
+        self._chat: Renderer | None = None
         self._compare(int(arguments.config["max_completion_length"]))
         self._enough(arguments)
 
@@ -57,7 +57,7 @@ class Played:
         Raises:
             WorkError: the environment, a reward or the chat template failed.
         """
-        self._chat = self._chat or Chat(trainer._tokenizer, trainer.eos_token_ids)
+        self._chat = self._chat or chat_of(trainer._tokenizer, trainer.eos_token_ids)
         samples = [self._sample(prompt) for prompt in prompts]
         found = played(self.task, samples, self._chat, _by(trainer), self._context)
         self.latest = [

@@ -10,6 +10,6 @@ from data_prep.rendering.glimmer.atem import Call
 from data_prep.rendering.glimmer.format import MuseGlimmer
 from data_prep.rendering.glimmer.options import Options
 from data_prep.rendering.glimmer.reply import Reader, Reply
-from data_prep.rendering.glimmer.words import SPECIAL, STOPS, Unrenderable
+from data_prep.rendering.glimmer.words import EOT, SPECIAL, STOPS, Unrenderable
 
-__all__ = ["SPECIAL", "STOPS", "Call", "MuseGlimmer", "Options", "Reader", "Reply", "Unrenderable"]
+__all__ = ["EOT", "SPECIAL", "STOPS", "Call", "MuseGlimmer", "Options", "Reader", "Reply", "Unrenderable"]

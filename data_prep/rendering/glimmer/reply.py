@@ -34,15 +34,12 @@ class Reply:
     thinking: bool = False
 
     def message(self) -> dict[str, Any]:
-        """As a message; calls that can't be run are left out."""
+        """As a message. A call that can't be run has its text for arguments, which no tool takes for an object."""
         said: dict[str, Any] = {"role": "assistant", "content": self.content}
         if self.reasoning:
             said["reasoning_content"] = self.reasoning
-        good = [call for call in self.calls if call.fault is None]
-        if good:
-            said["tool_calls"] = [
-                {"type": "function", "function": {"name": call.name, "arguments": call.arguments}} for call in good
-            ]
+        if self.calls:
+            said["tool_calls"] = [_entry(call) for call in self.calls]
         return said
 
 
@@ -111,6 +108,11 @@ class Reader:
     def _recipient(self, block: _Block) -> str:
         found = _RECIPIENT.search(self._decode(block.header))
         return found[1] if found else "user"
+
+
+def _entry(call: Call) -> dict[str, Any]:
+    arguments = call.arguments if call.fault is None else call.raw
+    return {"type": "function", "function": {"name": call.name, "arguments": arguments}}
 
 
 def _last_line(text: str) -> str:

@@ -99,7 +99,8 @@ def test_a_parameter_that_is_declared_as_text_stays_text() -> None:
 def test_a_bad_call_is_told_and_not_run(written: str, fault: str) -> None:
     found = read(written)
     assert [call.fault for call in found.calls] == [fault]
-    assert "tool_calls" not in found.message()
+    (call,) = found.message()["tool_calls"]
+    assert isinstance(call["function"]["arguments"], str)
 
 
 def test_cut_off_within_the_reasoning() -> None:
