@@ -23,7 +23,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--model", type=Path, default=MODEL, help="Folder with a model.")
     model = parser.parse_args().model
-    heads = ("other kernel", "merged", "from float32", "no adapter")
+    heads = ("other kernel", "merged", "from float32", "no adapter", "from 4 bits", "from 8 bits")
     print("nats, worst token and mean\n" + f"{'dtype':<10}" + "".join(f"{head:>22}" for head in heads))
     whole = measured(model, "float32")
     for dtype in _DTYPES:
@@ -33,16 +33,35 @@ def main() -> None:
             apart(measured(model, dtype, adapter=True), measured(model, dtype, adapter=True, merged=True)),
             apart(whole, plain),
             apart(plain, measured(model, dtype, adapter=True)),
+            *(apart(plain, measured(model, dtype, bits=bits)) for bits in (4, 8)),
         )
         print(f"{dtype:<10}" + "".join(f"{worst:>12.1e} {mean:>9.1e}" for worst, mean in found))
 
 
-def measured(folder: Path, dtype: str, *, attention: str = "sdpa", adapter: bool = False, merged: bool = False) -> Any:
-    """The probe of a model, with an adapter of fixed random weights on every linear layer if asked."""
-    import torch
-    from transformers import AutoModelForCausalLM, AutoTokenizer
+def measured(
+    folder: Path,
+    dtype: str,
+    *,
+    attention: str = "sdpa",
+    adapter: bool = False,
+    merged: bool = False,
+    bits: int | None = None,
+) -> Any:
+    """The probe of a model, with an adapter of fixed random weights on every linear layer if asked.
 
-    model = AutoModelForCausalLM.from_pretrained(folder, dtype=getattr(torch, dtype), attn_implementation=attention)
+    Args:
+        bits: 4 or 8 that bitsandbytes stores linear layers in; None for as they are.
+    """
+    import torch
+    from transformers import AutoModelForCausalLM, AutoTokenizer, BitsAndBytesConfig
+
+    kind, more = getattr(torch, dtype), {}
+    if bits == 4:
+        settings = {"bnb_4bit_quant_type": "nf4", "bnb_4bit_compute_dtype": kind, "bnb_4bit_use_double_quant": True}
+        more = {"quantization_config": BitsAndBytesConfig(load_in_4bit=True, **settings)}
+    elif bits == 8:
+        more = {"quantization_config": BitsAndBytesConfig(load_in_8bit=True)}
+    model = AutoModelForCausalLM.from_pretrained(folder, dtype=kind, attn_implementation=attention, **more)
     if adapter:
         from peft import LoraConfig, get_peft_model
 

@@ -41,13 +41,13 @@ def require_same(expected: Measured, found: Measured, place: str) -> None:
         raise refused("weights", f"{place}: {other}", _FILES)
 
 
-def require_effect(expected: Measured, found: Measured, dtype: str, place: str) -> None:
+def require_effect(expected: Measured, found: Measured, arithmetic: str, place: str) -> None:
     """What the adapter does to the answers must be there, once.
 
     Raises:
         WorkError: much more or less of it is.
     """
-    told = effect.arrived(expected, found, dtype)
+    told = effect.arrived(expected, found, arithmetic)
     if told is None:
         return
     share, allowed = told

@@ -9,14 +9,14 @@ from __future__ import annotations
 from typing import Any
 
 ALLOWED = 0.3
-_NOISE = {"float32": 2e-5, "float16": 4e-3, "bfloat16": 2e-2}
+_NOISE = {"float32": 2e-5, "float16": 4e-3, "bfloat16": 2e-2, "8 bits": 0.1, "4 bits": 0.37}
 """Mean difference of one answer between paths that mean the same: `python -m benchmarks.probe_noise`."""
 _SPREAD = 2
 """Root mean square of that noise over its mean, which a few large ones make."""
 _BLIND = 0.9
 
 
-def arrived(expected: dict[str, Any], found: dict[str, Any], dtype: str) -> tuple[float, float] | None:
+def arrived(expected: dict[str, Any], found: dict[str, Any], arithmetic: str) -> tuple[float, float] | None:
     """The share of the effect that is there, 1 when all is well, and how far from 1 noise may bring it.
 
     None where the maker had no adapter, or one whose effect noise would hide.
@@ -27,7 +27,7 @@ def arrived(expected: dict[str, Any], found: dict[str, Any], dtype: str) -> tupl
     now = _flat(row["logprobs"] for row in found["rows"])
     effect = [a - b for a, b in zip(made, base, strict=True)]
     square = sum(e * e for e in effect)
-    noise = len(effect) * (_SPREAD * _NOISE.get(dtype, _NOISE["bfloat16"])) ** 2
+    noise = len(effect) * (_SPREAD * _NOISE[arithmetic]) ** 2
     allowed = ALLOWED + noise / max(square, 1e-30)  # what was noise where it was measured is not there now
     if not allowed < _BLIND:
         return None

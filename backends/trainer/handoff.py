@@ -14,15 +14,21 @@ from backends.trainer.probe import Measured
 from orchestrator.events import EventWriter
 from orchestrator.harness import PROBE_VARIABLE, UNPROVED_VARIABLE, WorkError
 
-TOLERANCE = {"float32": (2e-3, 1e-4), "float16": (0.2, 0.02), "bfloat16": (1.5, 0.1)}
-"""Dtype of the coarser side -> largest difference of a log-probability, and the mean of all, in nats, each in relation
-to its size where that is above 1.
+_DTYPES = ("float32", "float16", "bfloat16")
+TOLERANCE = {
+    "float32": (2e-3, 1e-4),
+    "float16": (0.2, 0.02),
+    "bfloat16": (1.5, 0.1),
+    "8 bits": (3.0, 0.3),
+    "4 bits": (12.0, 0.75),
+}
+"""What limits a comparison -> largest difference of a log-probability, and the mean of all, in nats, each in relation
+to its size where that is above 1. Bits: of linear layers that bitsandbytes holds on one side only.
 
 `python -m benchmarks.probe_noise` prints what paths that mean the same differ by: at most 1.3e-5 and 1.5e-6 in float32,
-0.024 and 0.0028 in float16, 0.31 and 0.023 in bfloat16; a missing adapter made 8 to 13, and 0.5 to 0.9.
+0.024 and 0.0028 in float16, 0.31 and 0.023 in bfloat16, 0.97 and 0.10 from 8 bits, 5.9 and 0.37 from 4; a missing
+adapter made 8 to 13, and 0.5 to 0.9. From 4 bits that is told by the direction of its effect (`effect`), not by size.
 """
-QUANTIZED = (10.0, 1.0)
-"""The same where one side holds weights in fewer bits. Not calibrated: it finds another model, not a rounded one."""
 
 _WHY = beside.WHY
 _FIX = "post-train verify the run that made it; make the model again where that fails, too"
@@ -89,7 +95,7 @@ def compare(expected: Measured, found: Measured, place: str) -> tuple[float, flo
     allowed = tolerance(expected, found)
     if not (worst <= allowed[0] and mean <= allowed[1]):
         raise _other_answers(expected, found, (worst, mean), place)
-    beside.require_effect(expected, found, coarser(expected["dtype"], found["dtype"]), place)
+    beside.require_effect(expected, found, arithmetic(expected, found), place)
     return worst, mean
 
 
@@ -110,15 +116,25 @@ def _apart(one: float, other: float) -> float:
 
 
 def tolerance(expected: Measured, found: Measured) -> tuple[float, float]:
-    """How much may differ between two sides, by the coarser of their dtypes."""
-    if expected["quantized"] != found["quantized"]:
-        return QUANTIZED
-    return TOLERANCE[coarser(expected["dtype"], found["dtype"])]
+    """How much may differ between two sides."""
+    return TOLERANCE[arithmetic(expected, found)]
+
+
+def arithmetic(expected: Measured, found: Measured) -> str:
+    """What limits a comparison: the coarser dtype, or the fewer bits of linear layers that only one side has."""
+    if _bits(expected) != _bits(found):
+        return f"{min(filter(None, (_bits(expected), _bits(found))))} bits"
+    return coarser(expected["dtype"], found["dtype"])
+
+
+def _bits(side: Measured) -> int | None:
+    """Probes of earlier versions, and methods that tell none, count as the coarsest."""
+    return (side.get("bits") or 4) if side["quantized"] else None
 
 
 def coarser(*dtypes: str) -> str:
     """The one with most noise; one that was never measured counts as the worst."""
-    return max((d if d in TOLERANCE else "bfloat16" for d in dtypes), key=TOLERANCE.__getitem__)
+    return max((d if d in _DTYPES else "bfloat16" for d in dtypes), key=TOLERANCE.__getitem__)
 
 
 def _read(path: Path) -> Measured | None:

@@ -58,6 +58,7 @@ def measure(model: Any, tokenizer: Any, *, mixed: str | None = None, stored: str
         tied: whether the output head is the embedding table.
         dtype: of the embedding table, or of the arithmetic where that is mixed.
         quantized: whether linear layers are stored in fewer bits.
+        bits: how many those are, where it is told.
         prompt: token ids of a question as generation renders it, up to where the answer begins.
         tokenizer: part -> digest.
         config: what the configuration says of the arithmetic.
@@ -80,6 +81,7 @@ def measure(model: Any, tokenizer: Any, *, mixed: str | None = None, stored: str
         "tied": bool(model.config.get_text_config().tie_word_embeddings),
         "dtype": mixed or str(table.dtype).removeprefix("torch."),
         "quantized": getattr(model.config, "quantization_config", None) is not None,
+        "bits": _bits(getattr(model.config, "quantization_config", None)),
         "prompt": _ids(tokenizer, CONVERSATIONS[0][:1], begin=True),
         "tokenizer": lexicon.digests(tokenizer),
         "config": behaviour.of(model.config),
@@ -139,6 +141,11 @@ def _ids(tokenizer: Any, messages: Messages, *, begin: bool = False) -> list[int
 
 def _plain(tokenizer: Any, messages: Messages) -> list[int]:
     return list(tokenizer("\n".join(message["content"] for message in messages))["input_ids"])
+
+
+def _bits(method: Any) -> int | None:
+    """Of a BitsAndBytesConfig; other methods are told by none of its names."""
+    return 4 if getattr(method, "load_in_4bit", False) else 8 if getattr(method, "load_in_8bit", False) else None
 
 
 def _without(model: Any, asked: list[list[int]]) -> list[list[float]] | None:

@@ -100,9 +100,8 @@ class Scene:
         self.recipe("sft", **sft, training=training)
         self.recipe("dpo", stage="dpo", **{"from": "merged"}, data="./pairs.jsonl", training=training, **common)
         self.recipe("long", **sft, training={**training, "max_steps": 200, "save_steps": 10})
-        full = {**common, "method": "full"}
-        full.pop("lora")
-        self.recipe("full", **{**sft, **full}, training=training)
+        whole = {key: value for key, value in sft.items() if key != "lora"} | {"method": "full"}
+        self.recipe("full", **whole, training=training)
         short = {**training, "max_steps": 2}
         rl = {"from": "merged", "data": "./prompts.jsonl", "rl": _RL}
         self.recipe("rl", stage="grpo", training=short, **rl, **common)

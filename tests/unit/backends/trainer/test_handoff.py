@@ -69,7 +69,16 @@ def test_a_difference_beyond_noise_fails() -> None:
 def test_the_coarser_side_says_what_is_noise(dtype: str) -> None:
     assert handoff.tolerance(MADE, changed(dtype=dtype)) == handoff.TOLERANCE[dtype]
     assert handoff.tolerance(changed(dtype=dtype), MADE) == handoff.TOLERANCE[dtype]
-    assert handoff.tolerance(MADE, changed(quantized=True)) == handoff.QUANTIZED
+
+
+@pytest.mark.parametrize(("bits", "kind"), [(4, "4 bits"), (8, "8 bits"), (None, "4 bits")])
+def test_fewer_bits_on_one_side_have_a_tolerance_of_their_own(bits: int | None, kind: str) -> None:
+    rounded = changed(quantized=True, bits=bits)
+    assert handoff.tolerance(MADE, rounded) == handoff.tolerance(rounded, MADE) == handoff.TOLERANCE[kind]
+    assert handoff.tolerance(rounded, rounded) == handoff.TOLERANCE["float32"]
+    assert handoff.compare(MADE, {**nudged(0.1), "quantized": True, "bits": bits}, "it")[0] < 0.1
+    with pytest.raises(WorkError, match="answers otherwise"):
+        handoff.compare(MADE, {**nudged(60), "quantized": True, "bits": bits}, "it")
 
 
 def test_another_end_token_fails_though_every_answer_is_the_same() -> None:
