@@ -22,7 +22,7 @@ from backends.hf import (
 from backends.hf.worker_adapter import Adapter
 from backends.hf.worker_stored import Catalogue, catalogue, main_dtype, quantised
 from backends.hf.worker_verify import prove
-from backends.trainer import behaviour, probe, sketch
+from backends.trainer import behaviour, memory, probe, sketch
 from backends.trainer.handoff import coarser, require_same
 from orchestrator.harness import PROBE_VARIABLE, Harness, WorkError
 
@@ -46,7 +46,8 @@ def merge(harness: Harness, settings: dict[str, Any]) -> None:
     look = functools.partial(_look, harness, model["probe"], tokenizer, str(declared).removeprefix("torch."))
     proof = prove(base, adapter, partial, tokenizer, trust=trust, dtype=declared, look=look)
     worker_publish.publish(partial, output)
-    harness.events.emit("result", metrics={**proof.metrics(), "merged_tensors": changed})
+    told = {**proof.metrics(), "merged_tensors": changed}
+    harness.events.emit("result", metrics=told, peak_memory=memory.peak())
 
 
 def _look(harness: Harness, path: str | None, tokenizer: Any, stored: str, model: Any) -> None:
@@ -97,7 +98,7 @@ def _write(
         return worker_peft.write(base, adapter, stored, folder, trust=trust, dtype=dtype, limit=limit)
 
     def progress(step: int, total: int) -> None:
-        harness.events.emit("step", step=step, total=total, metrics={})
+        harness.events.emit("step", step=step, total=total, metrics={}, peak_memory=memory.peak())
 
     turned = worker_stream.turned(skeleton)
     return worker_stream.write(adapter, stored, folder, turned=turned, dtype=dtype, limit=limit, progress=progress)

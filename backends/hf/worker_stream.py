@@ -1,27 +1,31 @@
-"""Merges LoRA, DoRA and whole saved modules one output shard at a time; the proof afterwards loads the model."""
+"""Merges LoRA, DoRA and whole saved modules a few rows at a time: no tensor is ever in memory whole."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
 import torch
-from safetensors import safe_open
-from safetensors.torch import save_file
 from torch import Tensor, nn
 from transformers.pytorch_utils import Conv1D
 
 from backends.hf import folders
 from backends.hf.worker_adapter import Adapter
+from backends.hf.worker_shard import Shard
 from backends.hf.worker_stored import Catalogue, Stored
 from orchestrator.harness import WorkError
 
 Progress = Callable[[int, int], None]
 """Called with the shards written and their number."""
-Change = Callable[[Tensor], Tensor]
-"""A tensor of the base -> what is written in its place."""
+Change = Callable[[Tensor, int], Tensor]
+"""Some rows of a tensor of the base, and the number of the first -> what is written in their place."""
+
+_SPAN, _PIECE = 1 << 22, 1 << 16
+"""Elements that a thread takes at a time, and that it holds at a time."""
 
 
 def fits(adapter: Adapter, skeleton: nn.Module, stored: Catalogue) -> bool:
@@ -54,7 +58,7 @@ def write(
     limit: int,
     progress: Progress,
 ) -> int:
-    """Write the merged weights into `folder`.
+    """Write the merged weights into `folder`, to the disk.
 
     Args:
         turned: modules whose weight is stored as (in, out).
@@ -67,11 +71,19 @@ def write(
     changes = _changes(adapter, turned)
     buckets = list(_buckets(stored, dtype, limit))
     places: dict[str, str] = {}
-    for number, names in enumerate(buckets, 1):
-        file = folders.WEIGHTS if len(buckets) == 1 else f"model-{number:05}-of-{len(buckets):05}.safetensors"
-        save_file(dict(_tensors(names, stored, changes, dtype)), folder / file, metadata={"format": "pt"})
-        places.update(dict.fromkeys(names, file))
-        progress(number, len(buckets))
+    with _threads() as pool:
+        closing = []
+        for number, names in enumerate(buckets, 1):
+            file = folders.WEIGHTS if len(buckets) == 1 else f"model-{number:05}-of-{len(buckets):05}.safetensors"
+            shard = Shard(folder / file, {n: (_target(stored[n].dtype, dtype), stored[n].shape) for n in names})
+            spans = [(name, *span) for name in names for span in _spans(stored[name])]
+            for _ in pool.map(partial(_copy, stored, changes, dtype, shard), spans):
+                pass  # to meet what a thread raised
+            closing.append(pool.submit(shard.close))
+            places.update(dict.fromkeys(names, file))
+            progress(number, len(buckets))
+        for one in closing:
+            one.result()
     if len(buckets) > 1:
         _write_index(folder, places, stored, dtype)
     return len(changes)
@@ -99,16 +111,44 @@ def _buckets(stored: Catalogue, dtype: torch.dtype | None, limit: int) -> Iterat
         yield bucket
 
 
-def _tensors(
-    names: list[str], stored: Catalogue, changes: dict[str, Change], dtype: torch.dtype | None
-) -> Iterator[tuple[str, Tensor]]:
-    for file in dict.fromkeys(stored[name].file for name in names):
-        with safe_open(file, framework="pt") as source:
-            for name in (n for n in names if stored[n].file == file):
-                tensor = source.get_tensor(name)
-                target = _target(tensor.dtype, dtype)
-                changed = changes[name](tensor) if name in changes else tensor
-                yield name, _finite(name, changed.to(target).contiguous(), name in changes)
+@contextmanager
+def _threads() -> Iterator[ThreadPoolExecutor]:
+    """As many threads as cores, each with all of its arithmetic to itself, and one that waits for the disk."""
+    cores = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        with ThreadPoolExecutor(cores + 1) as pool:
+            yield pool
+    finally:
+        torch.set_num_threads(cores)
+
+
+def _spans(tensor: Stored) -> Iterator[tuple[int, int]]:
+    """Rows that one thread does in a go."""
+    rows = _some(_SPAN, tensor)
+    yield from ((first, min(first + rows, tensor.rows)) for first in range(0, tensor.rows, rows))
+
+
+def _some(elements: int, tensor: Stored) -> int:
+    """About as many elements in rows: sixteen or a multiple, for which a product has the bits of the whole one."""
+    return max(1, elements // tensor.columns // 16) * 16
+
+
+def _copy(
+    stored: Catalogue,
+    changes: dict[str, Change],
+    dtype: torch.dtype | None,
+    shard: Shard,
+    span: tuple[str, int, int],
+) -> None:
+    """Write rows of a tensor, changed where they change, a piece at a time: what fits a core's cache is fast."""
+    name, begin, end = span
+    tensor, change = stored[name], changes.get(name)
+    target, rows = _target(tensor.dtype, dtype), _some(_PIECE, tensor)
+    for first in range(begin, end, rows):
+        piece = tensor.read(first, min(first + rows, end))
+        changed = change(piece, first).to(target) if change else piece.to(target)
+        shard.write(name, first * tensor.columns, _finite(name, changed) if change else changed)
 
 
 def _changes(adapter: Adapter, turned: set[str]) -> dict[str, Change]:
@@ -116,23 +156,24 @@ def _changes(adapter: Adapter, turned: set[str]) -> dict[str, Change]:
     return {**added, **{name: partial(_replace, tensor) for name, tensor in adapter.saved.items()}}
 
 
-def _replace(new: Tensor, _old: Tensor) -> Tensor:
-    return new
+def _replace(new: Tensor, old: Tensor, first: int) -> Tensor:
+    return new.view(-1, old.shape[1])[first : first + len(old)]
 
 
-def _add(weight: Tensor, *, adapter: Adapter, module: str, turned: bool) -> Tensor:
+def _add(rows: Tensor, first: int, *, adapter: Adapter, module: str, turned: bool) -> Tensor:
     """In float32, in the order PEFT uses, so that both give the same bits."""
     a, b = adapter.pairs[module]
-    update = b.float() @ a.float()
-    summed = weight.float() + (update.T if turned else update) * adapter.scale(module)
+    here = slice(first, first + len(rows))
+    update = a[:, here].float().T @ b.float().T if turned else b[here].float() @ a.float()
+    summed = rows.float() + update * adapter.scale(module)
     magnitude = adapter.magnitude(module)
     if magnitude is None:
         return summed
-    return (magnitude.float() / torch.linalg.norm(summed, dim=1)).view(-1, 1) * summed
+    return (magnitude[here].float() / torch.linalg.norm(summed, dim=1)).view(-1, 1) * summed
 
 
-def _finite(name: str, tensor: Tensor, changed: bool) -> Tensor:
-    if changed and not tensor.isfinite().all():
+def _finite(name: str, tensor: Tensor) -> Tensor:
+    if not tensor.isfinite().all():
         text = f"{name} overflows {str(tensor.dtype).removeprefix('torch.')} when merged"
         raise WorkError("merge.overflow", text, fix="set merge.dtype: bfloat16 or float32")
     return tensor

@@ -37,10 +37,12 @@ def tokenizer() -> Any:
     return made
 
 
-def qwen(folder: Path, *, tied: bool = False, dtype: Any = torch.float32, shard: str = "5GB", seed: int = 0) -> Path:
+def qwen(
+    folder: Path, *, tied: bool = False, dtype: Any = torch.float32, shard: str = "5GB", seed: int = 0, wide: int = 64
+) -> Path:
     torch.manual_seed(seed)
     config = Qwen3Config(
-        vocab_size=259, hidden_size=32, intermediate_size=64, num_hidden_layers=2, num_attention_heads=4,
+        vocab_size=259, hidden_size=32, intermediate_size=wide, num_hidden_layers=2, num_attention_heads=4,
         num_key_value_heads=2, head_dim=8, tie_word_embeddings=tied, initializer_range=0.2,
     )  # fmt: skip
     return save(Qwen3ForCausalLM(config).to(dtype), folder, shard)
@@ -86,6 +88,7 @@ def main(root: Path) -> None:
     adapt(tied, root / "tied-embed", target_modules=["q_proj", "embed_tokens"])
     adapt(tied, root / "tied-saved", target_modules=["q_proj"], modules_to_save=["lm_head"])
     adapt(qwen(root / "sharded", dtype=torch.bfloat16, shard="20KB"), root / "sharded-lora")
+    adapt(qwen(root / "wide", wide=4100), root / "wide-dora", use_dora=True)  # matrices of several pieces
     conv = gpt2(root / "conv")
     adapt(conv, root / "conv-lora", GPT2LMHeadModel, target_modules=["c_attn", "c_proj"])
     adapt(conv, root / "conv-dora", GPT2LMHeadModel, target_modules=["c_attn", "c_proj"], use_dora=True)

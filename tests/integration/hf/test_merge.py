@@ -16,7 +16,10 @@ from .conftest import Outcome, Workshop, sft
 
 pytestmark = pytest.mark.integration
 
-EXACT = ("plain-lora", "plain-rslora", "plain-pattern", "tied-lora", "plain-dora", "plain-saved", "conv-lora")
+EXACT = (
+    *("plain-lora", "plain-rslora", "plain-pattern", "plain-dora", "plain-saved"),
+    *("tied-lora", "conv-lora", "wide-dora"),
+)
 LIGHT = (*EXACT, "sharded-lora")
 RICH = ("tied-saved", "tied-embed", "conv-dora")
 OPTIONS: dict[str, dict[str, Any]] = {"sharded-lora": {"native": {"max_shard_bytes": 30_000}}}
