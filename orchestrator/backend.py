@@ -29,6 +29,7 @@ class ModelRef(Part):
         revision: hub revision of `path`.
         trust_remote_code: whether the user allowed the model's own code.
         probe: file with what the model answered where it was made, to be compared where it is taken up.
+        origin: the model that its chain began with, of the same kind and sizes; None for that one itself.
     """
 
     label: str
@@ -37,6 +38,7 @@ class ModelRef(Part):
     revision: str | None = None
     trust_remote_code: bool = False
     probe: str | None = None
+    origin: str | None = None
 
 
 class Trait(Part):

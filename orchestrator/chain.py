@@ -56,7 +56,9 @@ class Link:
             )
         trusted, probe = self.start.trust_remote_code, str(self.path / PROBE_FILE)
         if self.kind == "model":
-            return ModelRef(label=self.run, path=str(self.output), trust_remote_code=trusted, probe=probe)
+            origin = self.start.origin or self.start.path
+            path = str(self.output)
+            return ModelRef(label=self.run, path=path, trust_remote_code=trusted, probe=probe, origin=origin)
         return self.start.model_copy(update={"label": self.run, "adapter": str(self.output), "probe": probe})
 
     @property

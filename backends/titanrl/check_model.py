@@ -16,10 +16,10 @@ _ASSETS = ("config.json", "tokenizer.json", "tokenizer_config.json")
 
 def findings(titan: Titan, job: Job) -> Iterator[Finding]:
     """Kind, attention heads, files."""
-    model = Path(job.model.path)
+    model = models.telling(job.model)
     yield from _kind(titan, job, models.kind(model))
     yield from _heads(titan, model, bool(job.machine.gpus))
-    yield from _assets(model)
+    yield from _assets(model, given=job.model.origin is None)
 
 
 def _kind(titan: Titan, job: Job, kind: str) -> Iterator[Finding]:
@@ -60,9 +60,9 @@ def _heads(titan: Titan, model: Path, gpu: bool) -> Iterator[Finding]:
         yield error("head_dim", message, "a model with another head_dim, a GPU, or --backend trl")
 
 
-def _assets(model: Path) -> Iterator[Finding]:
+def _assets(model: Path, *, given: bool) -> Iterator[Finding]:
     if not model.is_dir():
-        if models.kind(model):
+        if given and models.kind(model):
             message = (
                 f"{model} is no folder here: TitanRL reads weights, tokenizer and template from one, and downloads none"
             )

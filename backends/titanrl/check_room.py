@@ -29,7 +29,7 @@ def findings(spec: RunSpec, titan: Titan, job: Job) -> Iterator[Finding]:
     """Ranks against GPUs, then bytes against memory."""
     yield from _split(titan, len(job.machine.gpus))
     yield from _experts(titan)
-    model = Path(job.model.path)
+    model = models.telling(job.model)
     size = sizing.estimate(spec, model, bool(job.machine.gpus))
     if size is None:
         return

@@ -7,9 +7,17 @@ import re
 from pathlib import Path
 from typing import Any
 
+from orchestrator.backend import ModelRef
+
 _NAMES = {"muse_glimmer": r"muse[-_.]?glimmer", "muse_spark": r"muse[-_.]?spark", "qwen3": r"qwen3(?![.\d])"}
 _HEADS = {"muse_glimmer": 2}
 """Key-value heads of models that come in one size."""
+
+
+def telling(ref: ModelRef) -> Path:
+    """The folder that tells what a model is: while it is still to be made, that of the one its chain began with."""
+    own = Path(ref.path)
+    return own if own.is_dir() or ref.origin is None else Path(ref.origin)
 
 
 def config(model: Path) -> dict[str, Any]:

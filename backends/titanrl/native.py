@@ -26,7 +26,7 @@ CPU = {
 
 def materialize(spec: RunSpec, job: Job) -> Native:
     """One Python file in TitanRL's own style, started through TitanRL's own main function."""
-    titan, model = settings.read(spec), Path(job.model.path)
+    titan, model = settings.read(spec), models.telling(job.model)
     found = generation.of(titan, job)
     assert found is not None, "check refuses what is of no known generation"
     choice = Choice(bool(job.machine.gpus), models.kind(model), renderer(titan.renderer, model), stored(model))

@@ -16,7 +16,8 @@ GROUPS = 10
 _NUMBERS = {
     "reward": "reward",
     "rollout/reward": "reward",
-    "rollout_reward/group_zero_std_frac/mean": "share of groups whose answers all got the same",
+    "frac_reward_zero_std": "share of groups whose answers all got the same",
+    "completions/clipped_ratio": "share that was cut off",
     "rollout/truncation_rate/mean": "share that was cut off",
     "completions/mean_length": "tokens of an answer",
     "rollout/response_length/mean": "tokens of an answer",

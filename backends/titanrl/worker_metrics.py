@@ -18,6 +18,8 @@ _NAMES = {
     "trainer/entropy/mean": "entropy",
     "rollout_reward/_mean": "reward",
     "rollout/response_length/mean": "completions/mean_length",
+    "rollout_reward/group_zero_std_frac/mean": "frac_reward_zero_std",
+    "rollout/truncation_rate/mean": "completions/clipped_ratio",
     "bit_wise/logprob_diff/max": "trainer_generator/logprob_difference",
     "validation_reward/_mean": "validation/reward",
 }

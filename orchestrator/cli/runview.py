@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from orchestrator import proof, smoke
@@ -10,7 +10,11 @@ from orchestrator.artifacts import total_size
 from orchestrator.cli.rowview import headline
 from orchestrator.preflight.room import size
 from orchestrator.report import evaluation, steps
+from orchestrator.report.curves import DRAWN
 from orchestrator.store import Run
+
+_MANY = 40
+_OURS = ("rewards/", "held_out/", "eval_", "rollout_reward/component/")
 
 
 def as_dict(run: Run) -> dict[str, Any]:
@@ -92,7 +96,7 @@ def details(run: Run) -> list[str]:
         how = "resumed" if attempt.resumed else "started"
         lines.append(f"  attempt {attempt.number}    {how}, {attempt.state}, exit code {attempt.exit_code}")
     lines += [f"  {a.kind:<12} {run.path / a.path}  {a.digest[:16]}" for a in m.artifacts]
-    lines += [f"  {k:<12} {v:.6g}" if isinstance(v, float) else f"  {k:<12} {v}" for k, v in sorted(m.metrics.items())]
+    lines += _metrics(m.metrics, engine=m.spec.trains)
     lines += [f"  warning      {text}" for text in m.warnings]
     if m.failure:
         lines += [
@@ -114,3 +118,13 @@ def watched(run: Run) -> list[str]:
 
 def _figure(value: float | None) -> str:
     return "" if value is None else f"{value:.4g}"
+
+
+def _metrics(every: Mapping[str, Any], *, engine: bool) -> list[str]:
+    """Numbers of the run, without those of an engine's inner parts where there are many: timings, queues, buffers."""
+    told = sorted(every.items())
+    many = engine and len(told) > _MANY
+    shown = [(k, v) for k, v in told if not many or "/" not in k or k in DRAWN or k.startswith(_OURS)]
+    lines = [f"  {k:<12} {v:.6g}" if isinstance(v, float) else f"  {k:<12} {v}" for k, v in shown]
+    hidden = len(told) - len(shown)
+    return [*lines, *([f"  {hidden} further numbers of the engine: --json"] if hidden else [])]

@@ -14,18 +14,27 @@ Point = tuple[int, float]
 
 PANELS: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
     ("Loss", (("loss", "training"), ("eval_loss", "held out"))),
-    ("Reward", (("reward", "training"), ("eval_reward", "held out"))),
+    ("Reward", (("reward", "training"), ("eval_reward", "held out"), ("validation/reward", "validation"))),
     ("Held-out score, which the reward never sees", (("held_out/score", "held out"),)),
     ("Preferred answer ranked first", (("rewards/accuracies", "training"), ("eval_rewards/accuracies", "held out"))),
     ("Reward margin", (("rewards/margins", "training"), ("eval_rewards/margins", "held out"))),
     ("KL to the starting model", (("kl", "training"),)),
     ("Tokens predicted right", (("mean_token_accuracy", "training"), ("eval_mean_token_accuracy", "held out"))),
     ("Tokens per answer", (("completions/mean_length", "training"), ("held_out/tokens", "held out"))),
+    ("Answers cut off", (("completions/clipped_ratio", "training"), ("validation/truncation_rate/mean", "validation"))),
+    ("Turns of an episode", (("rollout/num_turns/mean", "training"), ("validation/num_turns/mean", "validation"))),
+    (
+        "Largest log-probability difference, trainer to generator",
+        (("trainer_generator/logprob_difference", "training"),),
+    ),
     ("Groups with equal rewards", (("frac_reward_zero_std", "training"),)),
     ("Entropy", (("entropy", "training"),)),
     ("Gradient norm", (("grad_norm", "training"),)),
 )
 """Title -> metrics drawn together, each with its name in the legend."""
+
+DRAWN = frozenset(metric for _, metrics in PANELS for metric, _ in metrics)
+"""Every metric that has a place in a panel."""
 
 _WIDTH, _HEIGHT = 360, 200
 _LEFT, _RIGHT, _TOP, _BOTTOM = 48, 12, 10, 26

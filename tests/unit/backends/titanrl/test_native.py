@@ -84,3 +84,16 @@ def test_the_renderer_follows_the_tokenizer(folder: Path, marks: str, name: str)
     (folder / "tokenizer.json").write_text(text, encoding="utf-8")
     assert renderer("auto", folder) == name
     assert renderer("gpt-oss", folder) == "gpt-oss"
+
+
+def test_a_model_still_to_be_made_is_told_by_the_one_its_chain_began_with(
+    make_spec: MakeSpec, make_job: MakeJob, tmp_path: Path
+) -> None:
+    (tmp_path / "base").mkdir()
+    (tmp_path / "base" / "config.json").write_text('{"model_type": "muse_glimmer"}', encoding="utf-8")
+    spec, job = make_spec(native={"flavor": "debugmodel"}), make_job(path=str(tmp_path / "merged"))
+    planned = job.model_copy(update={"model": job.model.model_copy(update={"origin": str(tmp_path / "base")})})
+    text = BACKEND.materialize(spec, planned).files[0].content
+    assert "MuseGlimmerRendererConfig(" in text
+    assert "partial_dtensor" not in text, "the model shards by spmd_types alone"
+    assert f"HF_ASSETS = {str(tmp_path / 'merged')!r}" in text

@@ -15,6 +15,7 @@ import pytest
 _RUN = """
 import os, subprocess, sys, time
 from backends.titanrl.worker_life import LIFE
+from types import SimpleNamespace
 from orchestrator.harness import Harness
 actor = subprocess.Popen(["sleep", "60"])
 try:
@@ -22,6 +23,9 @@ try:
     LIFE.reached(1, {"loss": 1.0}, validation=False)
     if sys.argv[2] == "kill":
         os.kill(actor.pid, 9)
+    if sys.argv[2] == "fault":
+        report = "actor failed: Traceback\\n  File x\\n  ValueError: no such shard\\nwhile it was made"
+        LIFE.fault(SimpleNamespace(report=lambda: report))
     time.sleep(30)
 finally:
     actor.kill()
@@ -42,9 +46,12 @@ def ended(folder: Path, minutes: float, deed: str) -> tuple[int, list[dict[str, 
 
 
 @pytest.mark.parametrize(
-    ("minutes", "deed", "code"), [(10, "kill", "titanrl.actor"), (0.02, "wait", "titanrl.stalled")]
+    ("minutes", "deed", "code"),
+    [(10, "kill", "titanrl.actor"), (10, "fault", "titanrl.actor"), (0.02, "wait", "titanrl.stalled")],
 )
 def test_a_run_that_cannot_go_on_is_ended(tmp_path: Path, minutes: float, deed: str, code: str) -> None:
     exit_code, events = ended(tmp_path, minutes, deed)
     assert exit_code == 1
     assert [(e["type"], e.get("code")) for e in events] == [("step", None), ("error", code)]
+    if deed == "fault":
+        assert events[-1]["message"] == "an actor of the run failed: ValueError: no such shard"
