@@ -18,7 +18,7 @@ from backends.trainer import behaviour, deltas, lexicon, probe, sketch
 
 MODEL = Path(__file__).resolve().parent.parent / "recipes" / "quickstart" / "model"
 _RUN = 600
-_ROWS, _TOKENS = 8, 256
+_ROWS, _TOKENS = 2, 256
 
 
 def main() -> None:

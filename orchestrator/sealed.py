@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from pathlib import Path
+from typing import Any
 
 from orchestrator.errors import UsageError
 from orchestrator.manifest import Manifest
@@ -13,8 +14,7 @@ from orchestrator.plan import RunPlan
 
 def digest(plan: RunPlan) -> str:
     """sha256 of a plan in canonical JSON, hex."""
-    text = json.dumps(plan.model_dump(mode="json", by_alias=True), sort_keys=True)
-    return hashlib.sha256(text.encode(errors="backslashreplace")).hexdigest()
+    return sealing(plan.model_dump(mode="json", by_alias=True))
 
 
 def require_as_planned(plan: RunPlan, record: Manifest) -> None:
@@ -23,7 +23,9 @@ def require_as_planned(plan: RunPlan, record: Manifest) -> None:
     Raises:
         UsageError: its plan or a native file was edited.
     """
-    edited = [] if record.plan in (None, digest(plan)) else ["plan.json"]
+    # the file itself: a newer version reads it with settings that it didn't know
+    written = sealing(json.loads((plan.run_dir / "plan.json").read_bytes()))
+    edited = [] if record.plan in (None, written) else ["plan.json"]
     files = plan.native.files if plan.native else ()
     edited += [file.path for file in files if _differs(plan.run_dir / file.path, file.content)]
     if edited:
@@ -33,6 +35,11 @@ def require_as_planned(plan: RunPlan, record: Manifest) -> None:
             why="half of its steps would follow one configuration and half another, under one fingerprint",
             fix="start a new run with the new settings; keys of the engine belong below native: in the recipe",
         )
+
+
+def sealing(content: Any) -> str:
+    """sha256 of what a plan's file holds, in canonical JSON, hex."""
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
 def _differs(path: Path, planned: str) -> bool:

@@ -33,7 +33,7 @@ def save(self, *args, **kwargs):
     for name, tensor in self.state_dict().items():
         part = next((p for p in turn if p in name), None)
         swapped[name.replace(part, turn[part]) if part else name] = tensor
-    return true(self, *args, **kwargs, state_dict=swapped)
+    return true(self, *args, **{**kwargs, "state_dict": swapped})
 
 PreTrainedModel.save_pretrained = save
 """

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from orchestrator import manifest
+from orchestrator import manifest, sealed
 from orchestrator.store import Store
 
 if TYPE_CHECKING:
@@ -79,3 +79,14 @@ def test_a_stopped_run_with_another_configuration_does_not_go_on(
     path = Store(runs).find("t").path / file
     path.write_text(path.read_text().replace('"seed": 42', '"seed": 43').replace('"seed": 0', '"seed": 1'))
     assert file in cli("run", "--resume", "t", code=2).err
+
+
+def test_a_plan_of_a_version_that_knew_fewer_settings_goes_on(cli: Cli, base: Path, chat: Path, runs: Path) -> None:
+    words = ("sft", "--backend", "fake", "--model", str(base), "--data", str(chat), "--name", "t")
+    cli(*words, "--set", "native.die_at=2", code=8)
+    run = Store(runs).find("t")
+    plan = json.loads((run.path / "plan.json").read_text())
+    del plan["spec"]["proof"], plan["smoke"]
+    (run.path / "plan.json").write_text(json.dumps(plan))
+    manifest.write(run.path, run.manifest.model_copy(update={"plan": sealed.sealing(plan)}))
+    cli("run", "--resume", "t")
