@@ -80,14 +80,15 @@ def _called(ident: str | None, messages: Sequence[Message]) -> str:
 
 
 def _assistant(number: int, message: Message, later: Sequence[Message], options: Options) -> Iterator[Piece]:
-    thought = message.get("reasoning_content")
-    if thought and (options.retain_reasoning_in_history or not later):
+    kept = options.retain_reasoning_in_history or not later
+    thought = message.get("reasoning_content") if kept else None
+    if thought:
         yield from _said(number, "self", thought, EOM, first=True)
-    first = not thought or (not options.retain_reasoning_in_history and bool(later))
+    first = not thought
     if calls := message.get("tool_calls"):
         goes_on = bool(later) and later[0]["role"] == "assistant"
         for place, call in enumerate(calls):
-            end = EOM if goes_on or call is not calls[-1] else EOT
+            end = EOM if goes_on or place < len(calls) - 1 else EOT
             yield from _call(number, call, end, first=first and place == 0)
         return
     recipient = message.get("recipient") or "user"
