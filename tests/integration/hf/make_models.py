@@ -12,7 +12,15 @@ from typing import Any
 import torch
 from peft import LoraConfig, get_peft_model
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
-from transformers import GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM
+from transformers import (
+    GPT2Config,
+    GPT2LMHeadModel,
+    PreTrainedTokenizerFast,
+    Qwen3Config,
+    Qwen3ForCausalLM,
+    Qwen3MoeConfig,
+    Qwen3MoeForCausalLM,
+)
 
 TEMPLATE = (
     "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}"
@@ -55,6 +63,17 @@ def gpt2(folder: Path) -> Path:
     return save(GPT2LMHeadModel(config), folder, "5GB")
 
 
+def mixture(folder: Path) -> Path:
+    """Its experts' weights are two tensors of a layer in memory, and a matrix of each expert on the disk."""
+    torch.manual_seed(0)
+    config = Qwen3MoeConfig(
+        vocab_size=259, hidden_size=32, intermediate_size=64, moe_intermediate_size=16, num_hidden_layers=2,
+        num_attention_heads=4, num_key_value_heads=2, head_dim=8, num_experts=4, num_experts_per_tok=2,
+        initializer_range=0.2,
+    )  # fmt: skip
+    return save(Qwen3MoeForCausalLM(config), folder, "5GB")
+
+
 def save(model: Any, folder: Path, shard: str) -> Path:
     model.generation_config.eos_token_id = 0
     model.save_pretrained(folder, max_shard_size=shard)
@@ -89,6 +108,11 @@ def main(root: Path) -> None:
     adapt(tied, root / "tied-saved", target_modules=["q_proj"], modules_to_save=["lm_head"])
     adapt(qwen(root / "sharded", dtype=torch.bfloat16, shard="20KB"), root / "sharded-lora")
     adapt(qwen(root / "wide", wide=4100), root / "wide-dora", use_dora=True)  # matrices of several pieces
+    experts = ["mlp.experts.gate_up_proj", "mlp.experts.down_proj"]
+    adapt(
+        mixture(root / "moe"), root / "moe-experts", Qwen3MoeForCausalLM,
+        target_modules=["q_proj"], target_parameters=experts,
+    )  # fmt: skip
     conv = gpt2(root / "conv")
     adapt(conv, root / "conv-lora", GPT2LMHeadModel, target_modules=["c_attn", "c_proj"])
     adapt(conv, root / "conv-dora", GPT2LMHeadModel, target_modules=["c_attn", "c_proj"], use_dora=True)

@@ -21,7 +21,7 @@ EXACT = (
     *("tied-lora", "conv-lora", "wide-dora"),
 )
 LIGHT = (*EXACT, "sharded-lora")
-RICH = ("tied-saved", "tied-embed", "conv-dora")
+RICH = ("tied-saved", "tied-embed", "conv-dora", "moe-experts")
 OPTIONS: dict[str, dict[str, Any]] = {"sharded-lora": {"native": {"max_shard_bytes": 30_000}}}
 
 
