@@ -20,6 +20,7 @@ _PATHS = (
     "rl.held_out",
     "rl.held_out_metric",
     "eval.metric",
+    "eval.benchmarks",
     "hardware.threads",
     "training.save_total_limit",
 )

@@ -103,11 +103,13 @@ def _model(spec: RunSpec, say: Callable[[str], None]) -> str:
 def _references(spec: RunSpec) -> list[str]:
     if spec.stage == "grpo":
         return [*spec.rl.reward, *([spec.rl.held_out_metric.removeprefix("reward:")] if spec.rl.held_out else [])]
-    return [spec.eval.metric.removeprefix("reward:")] if spec.stage == "eval" else []
+    return [spec.eval.metric.removeprefix("reward:"), *spec.eval.benchmarks] if spec.stage == "eval" else []
 
 
 def _code(reference: str) -> str:
-    """Digest of the file behind `file.py:function`, with the function's name; a module or a word as it is."""
+    """Digest of the file behind `file.py:function`, with the function's name, or of a task file; a word as it is."""
+    if reference.endswith((".yaml", ".yml")):
+        return _content(Path(reference))
     file, _, function = reference.rpartition(":")
     path = Path(file)
     return f"sha256:{file_digest(path)}:{function}" if file.endswith(".py") and path.is_file() else reference

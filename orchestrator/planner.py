@@ -177,7 +177,7 @@ class Planner:
             compare=compared.models,
             against=compared.against,
             leaks=leaks.found,
-            learned=tuple(one for one in learned if spec.task.name or one.task),
+            learned=tuple(one for one in learned if spec.task.name or spec.eval.benchmarks or one.task),
             machine=self.machine,
             packages=env.packages,
             python=env.python if env.ready else None,

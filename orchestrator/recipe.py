@@ -35,6 +35,7 @@ _PATHS = (
     "rl.held_out_metric",
     "task.name",
     "eval.metric",
+    "eval.benchmarks",
 )
 
 

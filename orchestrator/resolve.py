@@ -182,6 +182,8 @@ def _placed_code(dotted: str, value: Any) -> Any:
         return local_task(value)
     if dotted.startswith("task.options.") and isinstance(value, str) and Path(value).expanduser().is_file():
         return str(Path(value).expanduser().absolute())
+    if dotted == "eval.benchmarks" and isinstance(value, list):
+        return [local_file(item) for item in value]
     if dotted == "rl.reward":
         return [local_code(item) for item in ([value] if isinstance(value, str) else value or [])]
     if dotted in ("eval.metric", "rl.held_out_metric") and isinstance(value, str) and value.startswith("reward:"):
@@ -193,6 +195,12 @@ def local_model(path: str) -> str:
     """A folder's absolute path; a name that is no folder here stays as it is, a hub name."""
     expanded = Path(path).expanduser()
     return str(expanded.absolute()) if expanded.exists() or path.startswith(("/", "./", "../", "~")) else path
+
+
+def local_file(name: Any) -> Any:
+    """A task file's absolute path; a name stays."""
+    named = isinstance(name, str) and name.endswith((".yaml", ".yml"))
+    return str(Path(name).expanduser().absolute()) if named else name
 
 
 def local_task(reference: Any) -> Any:

@@ -151,6 +151,9 @@ class EvalSpec(Setting):
     metric: str = Field(
         "exact", description="exact, contains, choice, regex, regex:PATTERN, math, reward:file.py:function, or task."
     )
+    benchmarks: list[str] = Field(
+        [], description="Benchmarks run by lm-eval instead: names of its tasks, or task files (.yaml)."
+    )
     against: list[str] = Field(
         [], description="Models to compare with: labels of the chain, or runs. Empty: all, each with the one before."
     )

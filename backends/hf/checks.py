@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from backends.hf import folders, generation, native
+from backends.hf import benchmarks, folders, generation, native
 from backends.trainer import items, metrics
 from orchestrator import gate
 from orchestrator.backend import Job, ModelRef
@@ -83,6 +83,7 @@ def _eval(spec: RunSpec, job: Job) -> Iterator[Finding]:
     yield from _items(spec)
     yield from _gates(spec, [ref.label for ref in refs])
     yield from generation.findings(spec, job)
+    yield from benchmarks.findings(spec, job)
     for label in sorted({r.label for r in refs if sum(r.label == other.label for other in refs) > 1}):
         yield _error(
             "eval.labels",

@@ -6,11 +6,16 @@ from typing import Any
 
 import yaml
 
+from backends.hf import benchmarks
 from backends.hf.generation import engine
 from orchestrator.backend import Job, ModelRef, NativeFile
 from orchestrator.spec import RunSpec
 
-KEYS: dict[str, tuple[str, ...]] = {"merge": ("max_shard_bytes",), "eval": ("chat_template_kwargs",), "verify": ()}
+KEYS: dict[str, tuple[str, ...]] = {
+    "merge": ("max_shard_bytes",),
+    "eval": ("chat_template_kwargs", *benchmarks.SETTINGS),
+    "verify": (),
+}
 """Stage -> keys of `native:` that the worker knows."""
 
 TASK = "task"
@@ -58,11 +63,24 @@ def _eval(spec: RunSpec, job: Job) -> dict[str, Any]:
 
 def _asked(spec: RunSpec, job: Job) -> dict[str, Any]:
     """The items, or the task, whose own limits say how long a message is; and how answers are made and judged."""
-    settings = spec.eval.model_dump(exclude={"max_leaked"}) | {"generation": engine(spec, job)}
+    if spec.eval.benchmarks:
+        return _benchmarks(spec)
+    settings = spec.eval.model_dump(exclude={"max_leaked", "benchmarks"}) | {"generation": engine(spec, job)}
     if not spec.task.name:
         return {"data": spec.data.eval, **settings}
     settings.pop("max_new_tokens")
     return {"task": {"name": spec.task.name, "options": spec.task.texts}, **settings}
+
+
+def _benchmarks(spec: RunSpec) -> dict[str, Any]:
+    """Items, lengths and judgement are lm-eval's; its examples in prompts too, unless a number of them is given."""
+    return {
+        "benchmarks": list(spec.eval.benchmarks),
+        "metric": benchmarks.METRIC,
+        "num_fewshot": spec.native.get("num_fewshot"),
+        "apply_chat_template": spec.native.get("apply_chat_template", False),
+        **spec.eval.model_dump(include={"gates", "batch_size", "max_items"}),
+    }
 
 
 def _learned(spec: RunSpec, job: Job) -> dict[str, Any]:

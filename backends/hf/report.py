@@ -28,10 +28,11 @@ class Result:
     """One model's answers to all items, in their order.
 
     Attributes:
-        generated: tokens generated for each item, the end token included.
-        ended: whether each answer came to its end within the token limit.
+        generated: tokens generated for each item, the end token included; empty where nobody tells.
+        ended: whether each answer came to its end within the token limit; likewise.
         prompts_digest: sha256 over the prompt token ids that the model saw.
         rewards: of a task: each reward's number for every item, by name.
+        benchmarks: by lm-eval: each metric's number for every item of its benchmark, by `benchmark.metric`.
         episodes: of a task: what is kept of every episode beside its answer and its score.
     """
 
@@ -44,6 +45,7 @@ class Result:
     prompts_digest: str
     rewards: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     episodes: tuple[Row, ...] = ()
+    benchmarks: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
 
 
 def solved(results: Sequence[Result]) -> list[Result]:
@@ -101,20 +103,30 @@ def _data(settings: Row, items: Sequence[Item]) -> str:
 
 
 def _row(result: Result, others: Sequence[Result]) -> Row:
-    n = len(result.scores)
     rewards = {
         name: _measured(result.label, values, [(other.label, other.rewards[name]) for other in others])
         for name, values in result.rewards.items()
     }
+    benchmarks = {
+        name: _measured(result.label, values, [(other.label, other.benchmarks[name]) for other in others])
+        for name, values in result.benchmarks.items()
+    }
     return {
         "label": result.label,
         **_measured(result.label, result.scores, [(other.label, other.scores) for other in others]),
-        "mean_generated_tokens": sum(result.generated) / n,
-        "share_cut_at_limit": result.ended.count(False) / n,
+        **_lengths(result),
         "seconds": round(result.seconds, 3),
         "prompts_digest": result.prompts_digest,
         **({"rewards": rewards} if rewards else {}),
+        **({"benchmarks": benchmarks} if benchmarks else {}),
     }
+
+
+def _lengths(result: Result) -> Row:
+    if not result.generated:
+        return {}
+    n = len(result.generated)
+    return {"mean_generated_tokens": sum(result.generated) / n, "share_cut_at_limit": result.ended.count(False) / n}
 
 
 def _measured(label: str, values: Sequence[float], others: Sequence[tuple[str, Sequence[float]]]) -> Row:

@@ -14,13 +14,18 @@ SOLVED = "solved"
 def summary(report: Row) -> str:
     """A table, and under it the differences in words, the gates, and what puts the scores in doubt."""
     head = f"{report['items']} items, metric `{report['metric']}`, intervals 95 %.\n\n"
-    rewards = list(report["models"][0].get("rewards", ()))
-    names = ["model", "score", "interval", "cut at limit", *rewards]
+    first = report["models"][0]
+    rewards, benchmarks = list(first.get("rewards", ())), list(first.get("benchmarks", ()))
+    cut = ["cut at limit"] if "share_cut_at_limit" in first else []
+    names = ["model", "score", "interval", *cut, *rewards, *benchmarks]
     table = f"| {' | '.join(names)} |\n|{'---|' * len(names)}\n"
     said = [f"{change['sentence']}." for row in report["models"] for change in row["differences"]]
     if SOLVED in rewards:
         changes = [change for row in report["models"] for change in row["rewards"][SOLVED]["differences"]]
         said += [f"Solved: {change['sentence']}." for change in changes]
+    for name in benchmarks if len(benchmarks) > 1 else ():
+        changes = [change for row in report["models"] for change in row["benchmarks"][name]["differences"]]
+        said += [f"{name}: {change['sentence']}." for change in changes]
     said += [gate.line(one) for one in report["gates"]]
     leaked = report["settings"].get("leaks") or []
     said += [f"{len(leaked)} of {report['items']} items stand in the training data of the chain."] if leaked else []
@@ -31,6 +36,7 @@ def summary(report: Row) -> str:
 
 def _line(row: Row) -> str:
     low, high = row["interval"]
-    cut = 100 * row["share_cut_at_limit"]
-    rewards = [f" {found['score']:.3f} |" for found in row.get("rewards", {}).values()]
-    return f"| {row['label']} | {row['score']:.3f} | {low:.3f} to {high:.3f} | {cut:.1f} % |{''.join(rewards)}\n"
+    cut = f" {100 * row['share_cut_at_limit']:.1f} % |" if "share_cut_at_limit" in row else ""
+    parts = row.get("rewards") or row.get("benchmarks") or {}
+    more = "".join(f" {found['score']:.3f} |" for found in parts.values())
+    return f"| {row['label']} | {row['score']:.3f} | {low:.3f} to {high:.3f} |{cut}{more}\n"

@@ -28,6 +28,10 @@ def work(harness: Harness, native_file: Path) -> None:
         from backends.hf.worker_play import evaluate as play
 
         play(harness, settings)
+    elif settings["stage"] == "eval" and "benchmarks" in settings:
+        from backends.hf.worker_benchmarks import evaluate as benchmark
+
+        benchmark(harness, settings)
     elif settings["stage"] == "eval":
         from backends.hf.worker_eval import evaluate
 

@@ -65,7 +65,7 @@ def _sharding(spec: RunSpec, backend: Backend) -> list[Finding]:
 
 def _held_out(spec: RunSpec, learned: Sequence[Learned]) -> list[Finding]:
     """An eval without anything to ask."""
-    if spec.stage != "eval" or spec.data.eval or spec.task.name:
+    if spec.stage != "eval" or spec.data.eval or spec.task.name or spec.eval.benchmarks:
         return []
     fix = f"{_FILE.format('data.eval')}; or play a task: --task NAME|FILE.py"
     for one in learned:

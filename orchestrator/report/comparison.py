@@ -79,20 +79,21 @@ def _table(found: Evaluation) -> Html:
 
 
 def _row(model: Model) -> list[object]:
-    tokens, cut = f"{model.mean_generated_tokens:.1f}", f"{100 * model.share_cut_at_limit:.1f} %"
+    tokens = "" if model.mean_generated_tokens is None else f"{model.mean_generated_tokens:.1f}"
+    cut = "" if model.share_cut_at_limit is None else f"{100 * model.share_cut_at_limit:.1f} %"
     name = element("th", model.label, scope="row")
     return [name, score(model.score), span(model.interval), tokens, cut]
 
 
 def _rewards(found: Evaluation) -> Html | None:
-    """The rewards of a task, where it has several."""
-    names = list(found.models[0].rewards)
+    """The rewards of a task, or metrics of benchmarks, where there are several."""
+    names = list(found.models[0].parts)
     rows = [_parts(model) for model in found.models]
     return table(["model", *names], rows, class_="numbers") if len(names) > 1 else None
 
 
 def _parts(model: Model) -> list[object]:
-    parts = (f"{score(part.score)} ({span(part.interval)})" for part in model.rewards.values())
+    parts = (f"{score(part.score)} ({span(part.interval)})" for part in model.parts.values())
     return [element("th", model.label, scope="row"), *parts]
 
 

@@ -45,7 +45,7 @@ class Gate(_Read):
 
 
 class Part(_Read):
-    """One of the rewards of a task."""
+    """One of the rewards of a task, or a metric of a benchmark."""
 
     score: float
     interval: Interval
@@ -55,17 +55,23 @@ class Part(_Read):
 class Model(_Read):
     """One model's result. Interval: 95 %; `share_cut_at_limit`: answers that ran into the token limit.
 
-    Where a task was played, the score is the weighted mean of its `rewards`.
+    Where a task was played, the score is the weighted mean of its `rewards`. lm-eval tells neither tokens nor cuts.
     """
 
     label: str
     score: float
     interval: Interval
     interval_kind: str
-    mean_generated_tokens: float
-    share_cut_at_limit: float
+    mean_generated_tokens: float | None = None
+    share_cut_at_limit: float | None = None
     differences: tuple[Difference, ...] = ()
     rewards: dict[str, Part] = {}
+    benchmarks: dict[str, Part] = {}
+
+    @property
+    def parts(self) -> dict[str, Part]:
+        """What else was measured on the same items."""
+        return self.rewards or self.benchmarks
 
 
 class Evaluation(_Read):

@@ -74,3 +74,10 @@ def test_threads(make_spec: MakeSpec, make_job: MakeJob, threads: int | None, wa
     launch = BACKEND.materialize(spec, make_job(Path("/r"), ADAPTED)).launch
     assert launch.env == {"OMP_NUM_THREADS": wanted}
     assert (launch.module, launch.processes) == ("backends.hf.worker", 1)
+
+
+def test_eval_of_benchmarks(make_spec: MakeSpec, make_job: MakeJob) -> None:
+    settings = {"benchmarks": ["/my/sums.yaml", "hellaswag"], "max_items": 50, "gates": ["accuracy>=0.5"]}
+    spec = make_spec("eval", eval=settings, native={"num_fewshot": 2})
+    (file,) = BACKEND.materialize(spec, make_job(Path("/runs/chain-eval"), ADAPTED)).files
+    assert file.content == (GOLDEN / "eval_benchmarks.yaml").read_text()
