@@ -14,7 +14,7 @@ from backends.hf import worker_model
 from backends.hf.worker_contestants import Contestant
 from backends.hf.worker_generation import Progress
 from backends.hf.worker_stored import catalogue, main_dtype
-from backends.trainer import handoff, probe
+from backends.trainer import behaviour, handoff, probe
 from backends.trainer.generate import Answer, answer
 from backends.trainer.prompts import Ids
 from backends.trainer.sampling import stream_seed
@@ -88,7 +88,7 @@ class Vllm:
         return found
 
     def measure(self) -> probe.Measured:
-        """The probe as vLLM answers it."""
+        """The probe as vLLM answers it; its weights lie in an order of its own and are in no sketch."""
         from vllm import SamplingParams
 
         tokenizer, text = self._one.reader.tokenizer, self._config.get_text_config()
@@ -96,14 +96,14 @@ class Vllm:
         how = SamplingParams(temperature=0.0, max_tokens=1, prompt_logprobs=1, detokenize=False)
         told = [one.prompt_logprobs for one in self._ask(rows, [how] * len(rows))]
         return {
-            "version": probe.VERSION,
-            "template": probe.template_digest(tokenizer),
-            "end": tokenizer.eos_token_id,
+            **probe.spoken(tokenizer),
             "rows": [_row(ids, places[1:]) for ids, places in zip(rows, told, strict=True)],
             "vocabulary": [int(text.vocab_size), len(tokenizer)],
             "tied": bool(text.tie_word_embeddings),
             "dtype": str(self._dtype).removeprefix("torch."),
             "quantized": getattr(self._config, "quantization_config", None) is not None,
+            "bits": probe.bits(getattr(self._config, "quantization_config", None)),
+            "config": behaviour.of(self._config),
         }
 
     def close(self) -> None:

@@ -73,22 +73,29 @@ def measure(model: Any, tokenizer: Any, *, mixed: str | None = None, stored: str
     shard_again(model)
     table = model.get_input_embeddings().weight
     return {
-        "version": VERSION,
-        "template": template_digest(tokenizer),
-        "end": tokenizer.eos_token_id,
+        **spoken(tokenizer),
         "rows": rows,
         "vocabulary": [int(table.shape[0]), len(tokenizer)],
         "tied": bool(model.config.get_text_config().tie_word_embeddings),
         "dtype": mixed or str(table.dtype).removeprefix("torch."),
         "quantized": getattr(model.config, "quantization_config", None) is not None,
-        "bits": _bits(getattr(model.config, "quantization_config", None)),
-        "prompt": _ids(tokenizer, CONVERSATIONS[0][:1], begin=True),
-        "tokenizer": lexicon.digests(tokenizer),
+        "bits": bits(getattr(model.config, "quantization_config", None)),
         "config": behaviour.of(model.config),
         "stops": behaviour.stops(model),
         "without": without,
         "adapter": deltas.of(model),
         "weights": sketch.of(model, stored),
+    }
+
+
+def spoken(tokenizer: Any) -> Measured:
+    """The part of a measurement that is the tokenizer's, and the version."""
+    return {
+        "version": VERSION,
+        "template": template_digest(tokenizer),
+        "end": tokenizer.eos_token_id,
+        "prompt": _ids(tokenizer, CONVERSATIONS[0][:1], begin=True),
+        "tokenizer": lexicon.digests(tokenizer),
     }
 
 
@@ -143,7 +150,7 @@ def _plain(tokenizer: Any, messages: Messages) -> list[int]:
     return list(tokenizer("\n".join(message["content"] for message in messages))["input_ids"])
 
 
-def _bits(method: Any) -> int | None:
+def bits(method: Any) -> int | None:
     """Of a BitsAndBytesConfig; other methods are told by none of its names."""
     return 4 if getattr(method, "load_in_4bit", False) else 8 if getattr(method, "load_in_8bit", False) else None
 
