@@ -43,6 +43,6 @@ def spans(
         return None
     try:
         pieces = form.pieces(messages, options.get("tools") or ())
-    except (Unrenderable, KeyError, TypeError):
+    except (Unrenderable, AttributeError, KeyError, TypeError):  # rows as people write them
         return None
     return learned(pieces, first) if text(pieces) == rendered else None
