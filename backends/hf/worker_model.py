@@ -14,6 +14,7 @@ from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING, 
 
 from backends.hf.worker_adapter import RETRAIN, Adapter
 from backends.hf.worker_stored import catalogue
+from backends.trainer import absent
 from orchestrator.harness import WorkError
 
 
@@ -100,10 +101,7 @@ def load(folder: Path, *, trust: bool, dtype: Any, where: torch.device, attentio
         raise WorkError(
             "model.load", f"{folder} can't be loaded: {first}", fix="copy or download the model again"
         ) from error
-    if info["missing_keys"]:
-        names = sorted(info["missing_keys"])
-        text = f"{folder} lacks {len(names)} of the model's weights, e.g. {names[0]}: they would be random"
-        raise WorkError("model.missing_weights", text, fix="copy or download the whole model again")
+    absent.refuse(folder, info)
     return model.to(where).eval()
 
 

@@ -7,8 +7,8 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+from backends.trainer import absent
 from orchestrator.events import EventWriter
-from orchestrator.harness import WorkError
 
 
 def has_gpu() -> bool:
@@ -22,7 +22,7 @@ def load(folder: str | Path) -> tuple[Any, Any]:
     """Model in float32 and tokenizer, by transformers.
 
     Raises:
-        WorkError: a tensor of the model is not in the folder.
+        WorkError: a tensor of the model is not in the folder, or has another shape.
     """
     import torch
     import transformers
@@ -30,9 +30,7 @@ def load(folder: str | Path) -> tuple[Any, Any]:
     config = transformers.AutoConfig.from_pretrained(folder)
     kind = getattr(transformers, (config.architectures or ["AutoModelForCausalLM"])[0])
     model, told = kind.from_pretrained(folder, dtype=torch.float32, output_loading_info=True)
-    if told["missing_keys"]:
-        names = ", ".join(sorted(told["missing_keys"])[:5])
-        raise WorkError("model.missing", f"{folder} lacks tensors: {names}", why="they would be random numbers")
+    absent.refuse(folder, told)
     return model, transformers.AutoTokenizer.from_pretrained(folder)
 
 

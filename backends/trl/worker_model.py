@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+from backends.trainer import absent
 from backends.trl.worker_file import Arguments, Section
 from orchestrator.harness import WorkError
 
@@ -26,7 +27,7 @@ def load_model(arguments: Arguments) -> Any:
     quantization = {"quantization_config": _quantization(arguments.quantization)} if arguments.quantization else {}
     told = {"use_safetensors": True, "output_loading_info": True, "ignore_mismatched_sizes": True}  # to name them all
     model, info = kind.from_pretrained(path, **told, **options, **quantization)
-    _refuse_random(path, info)
+    absent.refuse(path, info)
     return model
 
 
@@ -103,19 +104,6 @@ def _quantization(section: Section) -> Any:
     from transformers import BitsAndBytesConfig
 
     return BitsAndBytesConfig(**section)
-
-
-def _refuse_random(path: str, info: dict[str, Any]) -> None:
-    absent = sorted(info["missing_keys"])
-    wrong = sorted(str(entry[0]) for entry in info["mismatched_keys"])
-    if absent or wrong:
-        names = ", ".join([*absent, *wrong][:5])
-        raise WorkError(
-            "model.random_weights",
-            f"{path}: {len(absent)} tensors are missing and {len(wrong)} have another shape ({names})",
-            why="they would start from random values",
-            fix="check that the folder is complete and that its config.json belongs to these weights",
-        )
 
 
 def _refuse_split_tokens(path: str, tokenizer: Any) -> None:

@@ -92,7 +92,7 @@ FAULTS = (
         "the tied flag is off, and no output head is stored",
         _FULL,
         edit("model/config.json", lambda s: s.replace('"tie_word_embeddings": true', '"tie_word_embeddings": false')),
-        "missing_weights|lm_head",
+        "random_weights|lm_head",
         bare=_MODEL,
     ),
     Fault(

@@ -78,7 +78,7 @@ def token_without_row(_: Path, adapter: Path) -> None:
 FOLDER_FAULTS: dict[Callable[[Path, Path], None], str] = {
     quantise: "merge.quantised",
     truncate: "model.truncated",
-    deepen: "model.missing_weights",
+    deepen: "model.random_weights",
     empty: "model.missing",
     other_base: "adapter.base",
     gone_base: "adapter.base",
