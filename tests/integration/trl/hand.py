@@ -99,7 +99,7 @@ class Hand:
             path.write_text(file.content, encoding="utf-8")
         links = self.folder / "native" / "pythonpath"
         links.mkdir(exist_ok=True)
-        for name in ("orchestrator", "backends"):
+        for name in ("orchestrator", "backends", "data_prep"):
             if not (links / name).exists():
                 (links / name).symlink_to(ROOT / name)
         return native.launch
