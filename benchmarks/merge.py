@@ -22,6 +22,7 @@ from typing import Any
 import yaml
 
 from orchestrator import envs, hardware, registry
+from orchestrator.backend import ModelRef
 from orchestrator.events import EventReader
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -92,11 +93,10 @@ class Contest:
         return _process([self._python, "-P", HAND, *map(str, words)], {})
 
     def _settings(self, run: Path) -> dict[str, Any]:
-        model = {"label": "base", "path": str(self.folder / "base"), "adapter": str(self.folder / "adapter")}
+        model = ModelRef(label="base", path=str(self.folder / "base"), adapter=str(self.folder / "adapter"))
         output = str(run / "artifacts" / "model")
-        trust = {"revision": None, "trust_remote_code": False, "probe": None}
         shared = {"stage": "merge", "dtype": "auto", "max_shard_bytes": SHARD, "output": output}
-        return {**shared, "model": {**model, **trust}}
+        return {**shared, "model": model.model_dump(mode="json")}
 
 
 def main() -> None:
