@@ -86,13 +86,15 @@ class Child:
         """End the whole tree now; launchers put ranks in sessions of their own, so the group is not enough."""
         # of a process that has ended the number may be another's by now
         tree = [*(self._tree() if self._popen.poll() is None else ()), *self._marked()]
-        for member in tree:
-            _kill(member)
-        self.wait(_DYING)
         deadline = time.monotonic() + _DYING
-        # an orphan's new parent may never collect it: a zombie does no harm
-        while any(alive(member.pid) for member in tree) and time.monotonic() < deadline:
-            pause(0.02)
+        while tree and time.monotonic() < deadline:
+            for member in tree:
+                _kill(member)
+            self.wait(_DYING)
+            # an orphan's new parent may never collect it: a zombie does no harm
+            while any(alive(member.pid) for member in tree) and time.monotonic() < deadline:
+                pause(0.02)
+            tree = [one for one in self._marked() if alive(one.pid)]  # what one of them had started meanwhile
 
     def _marked(self) -> list[psutil.Process]:
         """Those beside this process that carry our mark, wherever they are in the tree by now."""

@@ -20,6 +20,7 @@ from orchestrator import process
 from orchestrator.backend import Job, LaunchSpec, ModelRef
 from orchestrator.events import EventReader
 from orchestrator.hardware import Machine
+from orchestrator.harness import ATTEMPT_VARIABLE
 from orchestrator.spec import RunSpec
 
 ROOT = Path(__file__).parents[3]
@@ -102,7 +103,7 @@ class Hand:
             path.write_text(file.content, encoding="utf-8")
         links = self.folder / "native" / "pythonpath"
         links.mkdir(exist_ok=True)
-        for name in ("orchestrator", "backends"):
+        for name in ("orchestrator", "backends", "data_prep"):
             if not (links / name).exists():
                 (links / name).symlink_to(ROOT / name)
         return native.launch
@@ -144,11 +145,12 @@ class Hand:
             env=process.clean_environment({**path, **launch.env, **variables}),
             stdout=attempt / "stdout.log",
             stderr=attempt / "stderr.log",
+            mark=ATTEMPT_VARIABLE if ATTEMPT_VARIABLE in variables else None,  # as a keeper finds what a worker leaves
         )
 
     def variables(self, attempt: Path, *, resume: bool = False) -> dict[str, str]:
         """What the runner tells a worker."""
-        ours = {"POST_TRAIN_RUN": str(self.folder), "POST_TRAIN_ATTEMPT": str(attempt)}
+        ours = {"POST_TRAIN_RUN": str(self.folder), ATTEMPT_VARIABLE: str(attempt)}
         return {**ours, **({"POST_TRAIN_RESUME": "1"} if resume else {})}
 
     @property

@@ -18,6 +18,7 @@ from orchestrator.backend import Job, LaunchSpec, ModelRef
 from orchestrator.events import EventReader
 from orchestrator.findings import errors
 from orchestrator.hardware import Machine
+from orchestrator.harness import ATTEMPT_VARIABLE
 from orchestrator.spec import RunSpec
 
 ROOT = Path(__file__).parents[3]
@@ -117,6 +118,7 @@ class Hand:
                 env=self._environment(launch, attempt, resume=resume),
                 stdout=attempt / "stdout.log",
                 stderr=attempt / "stderr.log",
+                mark=ATTEMPT_VARIABLE,  # as a keeper finds what a worker leaves
             )
             try:
                 if meanwhile:
@@ -134,7 +136,7 @@ class Hand:
             "PYTHONPATH": str(self.folder / "native" / "pythonpath"),
             "PYTHONSAFEPATH": "1",
             "POST_TRAIN_RUN": str(self.folder),
-            "POST_TRAIN_ATTEMPT": str(attempt),
+            ATTEMPT_VARIABLE: str(attempt),
             "HF_HUB_OFFLINE": "1",
             **({"POST_TRAIN_RESUME": "1"} if resume else {}),
         }
