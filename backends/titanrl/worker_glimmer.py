@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 from typing import Any
 
 from renderers import Message, ParsedResponse, ParsedToolCall, RenderedTokens, ToolCallParseStatus, ToolSpec
@@ -14,9 +13,9 @@ from renderers.base import (
 )
 
 from backends.titanrl.worker_calls import mapped
-from data_prep.rendering.glimmer import SPECIAL, STOPS, Call, MuseGlimmer, Options, Reader
+from backends.trainer.glimmer import reader, special
+from data_prep.rendering.glimmer import STOPS, Call, MuseGlimmer, Options
 from data_prep.rendering.piece import Part, Piece, text
-from orchestrator.harness import WorkError
 
 _STATUS = {"it is cut off": ToolCallParseStatus.UNCLOSED_BLOCK, "it names no tool": ToolCallParseStatus.MISSING_NAME}
 
@@ -38,7 +37,7 @@ class MuseGlimmerRenderer:
     def __init__(self, tokenizer: Any, options: Options, thinking_retention: str | None = None) -> None:
         self._tokenizer, self._options, self._format = tokenizer, options, MuseGlimmer(options)
         self._retention = thinking_retention or "all"
-        self._ids = {token: _id(tokenizer, token) for token in SPECIAL}
+        self._ids, self._reader = special(tokenizer), reader(tokenizer)
 
     def render(
         self, messages: list[Message], *, tools: list[ToolSpec] | None = None, add_generation_prompt: bool = False
@@ -94,10 +93,6 @@ class MuseGlimmerRenderer:
     def _eot(self) -> int:
         return self.get_stop_token_ids()[0]
 
-    @cached_property
-    def _reader(self) -> Reader:
-        return Reader(lambda ids: str(self._tokenizer.decode(ids, skip_special_tokens=False)), self._ids)
-
     def _tokens(self, pieces: Sequence[Piece], said: Sequence[Mapping[str, Any]]) -> RenderedTokens:
         encoded = self._tokenizer(text(pieces), add_special_tokens=False, return_offsets_mapping=True)
         owners = _owners(pieces, encoded["offset_mapping"])
@@ -141,14 +136,3 @@ def _parsed(call: Call) -> ParsedToolCall:
     if call.fault is not None:
         status = _STATUS.get(call.fault, ToolCallParseStatus.MALFORMED_STRUCTURE)
     return ParsedToolCall(raw=call.raw, name=call.name or None, arguments=call.arguments, status=status)
-
-
-def _id(tokenizer: Any, token: str) -> int:
-    found = tokenizer.convert_tokens_to_ids(token)
-    if found is None or found == tokenizer.unk_token_id:
-        raise WorkError(
-            "renderer.tokens",
-            f"the tokenizer has no token {token}, which Muse Glimmer's chat format is made of",
-            fix="carry the tokenizer over from the published model, or set native: {renderer: default}",
-        )
-    return int(found)

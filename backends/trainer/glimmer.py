@@ -11,17 +11,37 @@ from orchestrator.harness import WorkError
 from orchestrator.tasks import Message, Tool
 
 
+def special(tokenizer: Any) -> dict[str, int]:
+    """Ids of the format's tokens.
+
+    Raises:
+        WorkError: the tokenizer lacks one.
+    """
+    return {token: _id(tokenizer, token) for token in SPECIAL}
+
+
+def reader(tokenizer: Any) -> Reader:
+    """What reads a model's tokens.
+
+    Raises:
+        WorkError: the tokenizer lacks a token of the format.
+    """
+    return Reader(lambda ids: str(tokenizer.decode(ids, skip_special_tokens=False)), special(tokenizer))
+
+
 class GlimmerChat:
     """Messages to tokens and back, as `Chat` does it for templates.
 
     Args:
         ends: tokens that end a turn.
+
+    Raises:
+        WorkError: the tokenizer lacks a token of the format.
     """
 
     def __init__(self, tokenizer: Any, ends: Collection[int], form: MuseGlimmer) -> None:
         self._tokenizer, self._form, self.ends = tokenizer, form, set(ends)
-        ids = {token: tokenizer.convert_tokens_to_ids(token) for token in SPECIAL}
-        self._reader = Reader(lambda some: str(tokenizer.decode(some, skip_special_tokens=False)), ids)
+        self._reader = reader(tokenizer)
 
     def opening(self, messages: Sequence[Message], tools: Sequence[Tool]) -> list[int]:
         """Tokens of what the environment opens with."""
@@ -51,3 +71,14 @@ class GlimmerChat:
 
     def _ids(self, words: str) -> list[int]:
         return list(self._tokenizer(words, add_special_tokens=False)["input_ids"])
+
+
+def _id(tokenizer: Any, token: str) -> int:
+    found = tokenizer.convert_tokens_to_ids(token)
+    if found is None or found == tokenizer.unk_token_id:
+        raise WorkError(
+            "renderer.tokens",
+            f"the tokenizer has no token {token}, which Muse Glimmer's chat format is made of",
+            fix="carry the tokenizer over from the published model, or take the chat template of its own model",
+        )
+    return int(found)
