@@ -21,7 +21,7 @@ from typing import Any
 
 import yaml
 
-from orchestrator import envs, hardware, registry
+from benchmarks import environment
 from orchestrator.backend import ModelRef
 from orchestrator.events import EventReader
 
@@ -107,7 +107,7 @@ def main() -> None:
     parser.add_argument("--repetitions", type=int, default=3)
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        contest = Contest(Path(folder), _python(given.env), given.layers)
+        contest = Contest(Path(folder), environment.python("hf", given.env), given.layers)
         print(f"{contest.size / 1e9:.2f} GB of weights, {given.repetitions} repetitions, {os.cpu_count()} cores")
         rounds = [_round(contest) for _ in range(given.repetitions + 1)][1:]
     print(report({name: [one[name] for one in rounds] for name in rounds[0]}))
@@ -162,13 +162,6 @@ def _process(argv: Sequence[str], variables: Mapping[str, str]) -> tuple[float, 
     if process.returncode != 0:
         sys.exit(f"{' '.join(argv)}\nended with exit code {process.returncode}\n{text}")
     return seconds, used.ru_maxrss * 1024, text
-
-
-def _python(choice: str | None) -> Path:
-    found = envs.locate("hf", registry.load("hf").lock(), hardware.detect(), choice)
-    if not found.ready:
-        sys.exit("\n".join(found.problems) or "the hf environment is not there: post-train backends install hf")
-    return found.python
 
 
 if __name__ == "__main__":

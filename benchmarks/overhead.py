@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from benchmarks import environment
 from benchmarks.clock import compare, interleaved, program
-from orchestrator import envs, hardware, registry
 
 ROOT = Path(__file__).resolve().parent.parent
 QUICKSTART = ROOT / "recipes" / "quickstart"
@@ -80,20 +80,13 @@ def main() -> None:
     parser.add_argument("--repetitions", type=int, default=5)
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        python, model, data = _python(given.env), given.model.absolute(), given.data.absolute()
+        python, model, data = environment.python("trl", given.env), given.model.absolute(), given.data.absolute()
         contest = Contest(Path(folder), python, model, data, given.steps, itertools.count())
         contest.prepare()
         times = interleaved({"post-train sft": contest.ours, "TRL by hand": contest.hand}, given.repetitions)
         print(f"{given.repetitions} repetitions, interleaved; {given.steps} steps; {model.name} on {data.name}")
         print(compare(times))
         print(f"the adapters are {'the same to the bit' if contest.same() else 'not the same'}")
-
-
-def _python(choice: str | None) -> Path:
-    found = envs.locate("trl", registry.load("trl").lock(), hardware.detect(), choice)
-    if not found.ready:
-        sys.exit("\n".join(found.problems) or "the trl environment is not there: post-train backends install trl")
-    return found.python
 
 
 if __name__ == "__main__":

@@ -7,10 +7,10 @@ from datetime import datetime
 from typing import Any
 
 from data_prep.needs import needed
-from data_prep.rendering.known import spans
+from data_prep.rendering import known
+from data_prep.rendering.piece import Spans
 from data_prep.row import Message, RowFault
 
-Spans = list[tuple[int, int]]
 _ON, _OFF = "\ufdd0", "\ufdd1"
 """Marks around what the template says the assistant wrote: no characters, so no text holds them."""
 
@@ -69,10 +69,10 @@ class ChatTemplate:
         text = marked.replace(_ON, "").replace(_OFF, "")
         if self._marked:
             return text, _marks(marked)
-        return text, spans(self.source, text, messages, options) or self._found(text, messages, options)
+        return text, known.spans(self.source, text, messages, options) or self._found(text, messages, options)
 
     def _found(self, text: str, messages: list[Message], options: dict[str, Any]) -> Spans | None:
-        found: Spans = []
+        spans: Spans = []
         for number, message in enumerate(messages):
             if message["role"] != "assistant":
                 continue
@@ -83,8 +83,8 @@ class ChatTemplate:
                 return None
             if not text.startswith(start) or not text.startswith(end) or len(end) <= len(start):
                 return None
-            found.append((len(start), len(end)))
-        return found
+            spans.append((len(start), len(end)))
+        return spans
 
     def _run(self, messages: list[Message], options: dict[str, Any], *, prompt: bool) -> str:
         try:
@@ -97,13 +97,13 @@ class ChatTemplate:
 
 
 def _marks(text: str) -> Spans:
-    found: Spans = []
+    spans: Spans = []
     at = marks = 0
     while (start := text.find(_ON, at)) >= 0:
         end = text.index(_OFF, start)
-        found.append((start - marks, end - marks - 1))
+        spans.append((start - marks, end - marks - 1))
         at, marks = end + 1, marks + 2
-    return found
+    return spans
 
 
 def _generation() -> Any:

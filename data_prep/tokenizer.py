@@ -11,8 +11,9 @@ from typing import Any
 
 from data_prep.faults import DataFault
 from data_prep.needs import needed
+from data_prep.rendering.piece import Spans
 from data_prep.row import Row, RowFault
-from data_prep.template import ChatTemplate, Spans
+from data_prep.template import ChatTemplate
 
 _NAMES = ("bos_token", "eos_token", "pad_token", "unk_token", "sep_token", "cls_token", "mask_token")
 

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from backends.trl.worker_data import Row, form
-from backends.trl.worker_template import Spans, Template, options_of
+from backends.trl.worker_template import Template, options_of
+from data_prep.rendering.piece import Spans
 from orchestrator.harness import WorkError
 
 

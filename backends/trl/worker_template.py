@@ -7,10 +7,9 @@ from typing import Any
 
 from backends.trainer.chat import marked, twin
 from backends.trl.worker_data import Row
-from data_prep.rendering.known import spans
+from data_prep.rendering import known
+from data_prep.rendering.piece import Spans
 from orchestrator.harness import WorkError
-
-Spans = list[tuple[int, int]]
 
 
 class Template:
@@ -74,7 +73,7 @@ class Template:
         Returns:
             None when the conversation up to a turn isn't rendered as the beginning of `text`.
         """
-        if exact := spans(self._tokenizer.chat_template, text, messages, options, first):
+        if exact := known.spans(self._tokenizer.chat_template, text, messages, options, first):
             return exact
         found: Spans = []
         for i, message in enumerate(messages):
@@ -93,10 +92,10 @@ class Template:
             found.append((len(start), len(end)))
         return found
 
-    def trimmed(self, text: str, turns: Spans) -> Spans:
+    def trimmed(self, text: str, spans: Spans) -> Spans:
         """Without the line break that a template puts after the end-of-turn token."""
-        found = [(a, text[a:b].rstrip(), b) for a, b in turns]
-        return [(a, a + len(turn) if any(turn.endswith(end) for end in self._ends) else b) for a, turn, b in found]
+        turns = [(a, text[a:b].rstrip(), b) for a, b in spans]
+        return [(a, a + len(turn) if any(turn.endswith(end) for end in self._ends) else b) for a, turn, b in turns]
 
     def _beginning(self, messages: list[Row], options: Row, *, add_generation_prompt: bool) -> str | None:
         """None where the template refuses to render so little."""
